@@ -229,7 +229,7 @@ def _settings(catalogue: Engine, release: str, flags: Mapping[str, Any],
            ) -> dict[str, Any]:
     """Values by the names that conditions use: as given, else as they are by default."""
     version = catalogue.release(release).version
-    defaults, variables = _defaults(catalogue.name, version)
+    defaults, variables = default_settings(catalogue.name, version)
     given = dict(defaults)
     for name, value in flags.items():
         entry = catalogue.find(name)
@@ -241,7 +241,7 @@ def _settings(catalogue: Engine, release: str, flags: Mapping[str, Any],
 
 
 @functools.cache
-def _defaults(engine: str, version: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def default_settings(engine: str, version: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Default flags and environment variables of a release, by the names that conditions use."""
     entries, flags = load_engine(engine).entries, dict[str, Any]()
     for entry in entries.get("arguments", {}).values():

@@ -370,7 +370,7 @@ def _speaks(cell: Cell, part: Part, target: Target) -> bool:
             and (not cell.classes or part.name in cell.classes))
 
 
-def _versions(name: str) -> list[str | None]:
+def known_releases(name: str) -> list[str | None]:
     """Releases of a table's engine, and those that its cells name, the oldest first; one without a
     name where none is known.
 
@@ -438,7 +438,7 @@ def _judge(name: str, parts: tuple[Part, ...], target: Target, release: str | No
         return not _before(release, first) and all(
             (cell := at(part, release)[0]) is not None and cell.runs != "no" for part in parts)
 
-    versions = _versions(name)
+    versions = known_releases(name)
     if release is None:
         release = next((version for version in reversed(versions) if run(version)), versions[-1])
     if run(release):
@@ -447,7 +447,7 @@ def _judge(name: str, parts: tuple[Part, ...], target: Target, release: str | No
         widened = [at(part, release)[1] for part in parts]
         used = {part: cell for part, (cell, _) in chosen.items()}
         return Support(Kernel(
-            name, *_span(versions, release, lambda version: run(version) and [
+            name, *span_of_releases(versions, release, lambda version: run(version) and [
                 at(part, version)[1] for part in parts] == widened),
             used.get("routed_expert") or used.get("attention") or used["cache"], used,
             {part: dtype for part, (_, dtype) in chosen.items() if dtype}))
@@ -467,8 +467,8 @@ def _before(release: str | None, first: str | None) -> bool:
     return release is not None and first is not None and in_order(release) < in_order(first)
 
 
-def _span(versions: list[str | None], release: str | None, run: Callable[[str | None], bool]
-          ) -> tuple[str | None, str | None]:
+def span_of_releases(versions: list[str | None], release: str | None,
+                     run: Callable[[str | None], bool]) -> tuple[str | None, str | None]:
     """First and last of the releases in a row that run something, around one that does."""
     if release is None:
         return None, None
@@ -549,19 +549,13 @@ def support(precision: Precision, device: Device, engine: str | None = None,
                     Support(unknown=parts))
     if kernels := kernels_of(precision, device, model, classes):
         return Support(kernels[0])
-    started = [_judged(of, parts, target, None) for of, table in tables().items()
-               if _starts(table, device)]
+    profiles = {of: library.load("profiles", table.engine) for of, table in tables().items()
+                if table.engine is not None}
+    started = [_judged(of, parts, target, None) for of, profile in profiles.items()
+               if profile.flags is not None and device.software in profile.stacks]
     if started and all(answer.refusals for answer in started):
         return Support(refusals=tuple(answer.refusals[0] for answer in started))
     return next((answer for answer in started if not answer.refusals), Support(unknown=parts))
-
-
-def _starts(table: Kernels, device: Device) -> bool:
-    """Whether an engine has flags that are known, and is written for a card's software."""
-    if table.engine is None:
-        return False
-    profile = library.load("profiles", table.engine)
-    return profile.flags is not None and device.software in profile.stacks
 
 
 def kernel_of(precision: Precision, device: Device, engine: str | None = None,
@@ -723,7 +717,8 @@ def quality(model: Model, precision: str) -> Quality:
     names = {precision, SAME.get(precision, precision)}
     rows = [row for row in scored if row.precision in names and row.model == model.id]
     related = [row for row in scored if row.precision in names and row.model != model.id
-               and model.family is not None and _family(row) == model.family]
+               and model.family is not None and model.family == (
+                   row.family if row.model is None else library.load("models", row.model).family)]
     own = [row for row in rows if _counts(row, published)]
     near = [row for row in related if _counts(row, published)]
     worst = min((row.difference for row in own or near if row.difference is not None), default=None)
@@ -731,14 +726,6 @@ def quality(model: Model, precision: str) -> Quality:
                   key=lambda row: 0.0 if row.difference is None else row.difference)
     return Quality(precision, published, (*own, *rest), tuple(near or related), worst,
                    relative=not own and worst is not None)
-
-
-def _family(row: FormatScore) -> str | None:
-    """The family of the model that a score is of."""
-    if row.model is None:
-        return row.family
-    of: Model = library.load("models", row.model)
-    return of.family
 
 
 def _counts(row: FormatScore, published: str | None) -> bool:

@@ -59,11 +59,20 @@ class Messages:
         if not self._bundles[0].has_message(key):
             self._add(key)
         try:
-            en, zh = (_formatted(bundle, key, at, values)
-                      for at, bundle in enumerate(self._bundles))
+            en, zh = (self._formatted(key, at, values) for at in range(len(LANGUAGES)))
         except ValueError as error:
             raise ParamsError(f"{self._where(key)}: '{key}' {error}.") from None
         return en, zh
+
+    def _formatted(self, key: str, at: int, values: Mapping[str, Value]) -> str:
+        """A message in one language. Raises ValueError for what is wrong with its values."""
+        bundle = self._bundles[at]
+        text, errors = bundle.format_pattern(
+            bundle.get_message(key).attributes[LANGUAGES[at]],
+            {name: fluent_value(name, value, at) for name, value in values.items()})
+        if errors:
+            raise ValueError(f"is wrong in .{LANGUAGES[at]} ({str(errors[0]).rstrip('.')})")
+        return str(text)
 
     @functools.cached_property
     def _text(self) -> str:
@@ -163,17 +172,7 @@ def join(between: Pair, pairs: Iterable[Pair]) -> Pair:
     return between[0].join(en for en, _ in listed), between[1].join(zh for _, zh in listed)
 
 
-def _formatted(bundle: FluentBundle, key: str, at: int, values: Mapping[str, Value]) -> str:
-    """A message in one language. Raises ValueError for what is wrong with its values."""
-    pattern = bundle.get_message(key).attributes[LANGUAGES[at]]
-    text, errors = bundle.format_pattern(
-        pattern, {name: _taken(name, value, at) for name, value in values.items()})
-    if errors:
-        raise ValueError(f"is wrong in .{LANGUAGES[at]} ({str(errors[0]).rstrip('.')})")
-    return str(text)
-
-
-def _taken(name: str, value: Value, at: int) -> Any:
+def fluent_value(name: str, value: Value, at: int) -> Any:
     """A value as Fluent takes it for one language. Raises ValueError for no text and no number."""
     from fluent.runtime.types import FluentInt
 

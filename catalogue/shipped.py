@@ -46,7 +46,7 @@ def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[Pair
                 if value.source not in unlisted:
                     yield say("unlisted", where=where, source=value.source)
                 unlisted.add(value.source)
-            elif lacks := _of_value(kind, keys, value, where):
+            elif lacks := shortcoming_of_value(kind, keys, value, where):
                 yield lacks
         if isinstance(entry, Model) and entry.num_hidden_layers.kind != "documented":
             totals = entry.published
@@ -58,7 +58,7 @@ def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[Pair
                 yield say("no-caches", where=text.where())
 
 
-def _of_value(kind: str, keys: KeyPath, value: Value, where: str) -> Pair | None:
+def shortcoming_of_value(kind: str, keys: KeyPath, value: Value, where: str) -> Pair | None:
     """What a value lacks; nothing, as a rule."""
     named = ".".join(map(str, keys))
     if (value.date is None and "date" not in sources()[value.source] and value.kind != "documented"

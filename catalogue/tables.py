@@ -266,7 +266,7 @@ def shelf(where: str | Path) -> Shelf:
     Raises ParamsError where there is no table.
     """
     path = Path(where)
-    paths = sorted(path.rglob("*"), key=_natural) if is_folder(path) else [path]
+    paths = sorted(path.rglob("*"), key=release_order) if is_folder(path) else [path]
     paths = [item for item in paths if is_file(item)]
     own = [OwnFile(item) for item in paths if item.suffix in (PARQUET, CSV)]
     if files := packaged_files(paths) or own:
@@ -368,7 +368,7 @@ class OwnFile:
         name, raw = str(self.path), cells(self.path)
         if raw.empty:
             raise ParamsError(f"{name}: has no row, expected one measured operator a row.")
-        factors = _head(list(raw.columns), name)
+        factors = factors_to_si(list(raw.columns), name)
         raw.columns = list(factors)
         if OPERATOR not in factors:
             raise ParamsError(f"{name}: lacks the column '{OPERATOR}', expected one of "
@@ -378,7 +378,7 @@ class OwnFile:
             if word not in OPERATORS:
                 raise ParamsError(f"{row_location(name, (operators == word).idxmax())}: '{word}' "
                                   f"is not an operator, expected {nearest(word, OPERATORS)}.")
-        return {word: _checked(word, raw[operators == word], factors, name)
+        return {word: rows_of_operator(word, raw[operators == word], factors, name)
                 for word in operators.unique()}
 
     def counts(self) -> Counter[tuple[str, str, str]]:
@@ -391,7 +391,7 @@ class OwnFile:
         return [self.read[operator]] if operator in self.read else []
 
 
-def _head(titles: Iterable[str], name: str) -> dict[str, float]:
+def factors_to_si(titles: Iterable[str], name: str) -> dict[str, float]:
     """Every column by its name without a unit, and the factor to SI."""
     factors: dict[str, float] = {}
     for stated in titles:
@@ -413,12 +413,14 @@ def _head(titles: Iterable[str], name: str) -> dict[str, float]:
     return factors
 
 
-def _checked(operator: str, raw: pd.DataFrame, factors: Mapping[str, float], name: str) -> Table:
+def rows_of_operator(operator: str, raw: pd.DataFrame, factors: Mapping[str, float], name: str
+                     ) -> Table:
     """The rows of one operator."""
     columns: dict[str, Any] = {}
     for column in OPERATORS[operator]:
         if column.name in factors:
-            columns[column.name] = _of_column(column, raw[column.name], factors[column.name], name)
+            columns[column.name] = values_in_si(
+                column, raw[column.name], factors[column.name], name)
         elif column.default is None:
             raise ParamsError(f"{row_location(name, raw.index[0])}: lacks the column "
                               f"'{column.name}', expected of {operator} "
@@ -433,7 +435,7 @@ def _checked(operator: str, raw: pd.DataFrame, factors: Mapping[str, float], nam
     return as_table(operator, columns, raw.index)
 
 
-def _of_column(column: Column, raw: pd.Series, factor: float, name: str) -> Any:
+def values_in_si(column: Column, raw: pd.Series, factor: float, name: str) -> Any:
     """Values of a column in SI [rows]. Raises ParamsError for one that is not allowed."""
     import pandas as pd
 
@@ -505,7 +507,7 @@ def packaged_files(paths: Iterable[Path]) -> Sequence[PackagedFile]:
     return list(places.values())
 
 
-def _natural(path: Path) -> list[tuple[bool, int, str]]:
+def release_order(path: Path) -> list[tuple[bool, int, str]]:
     """A path in the order in which releases follow: 0.9 before 0.10."""
     return [(part.isdigit(), int(part) if part.isdigit() else 0, part)
             for part in re.split(r"([0-9]+)", str(path))]
@@ -666,23 +668,23 @@ def sound(table: Table) -> Table:
     return table
 
 
-def _unknown(table: Table) -> Mask:
+def unknown_rows(table: Table) -> Mask:
     """A time of 0 or none, a word that is not in the schema, or a number below the least."""
     return np.logical_or.reduce([column.wrong(table.frame[column.name])
                                  for column in OPERATORS[table.operator]])
 
 
-def _below(table: Table) -> Mask:
+def below_roofline(table: Table) -> Mask:
     """Quicker than the card can multiply at its peaks."""
     return np.asarray(table["time"] < MARGIN * floor(table))
 
 
-def _copied(table: Table) -> Mask:
+def copied_rows(table: Table) -> Mask:
     """All but the first of rows that agree in everything."""
     return table.frame.duplicated([*key(table.operator), "time"]).to_numpy()
 
 
-def _doubled(table: Table) -> Mask:
+def doubled_rows(table: Table) -> Mask:
     """All but the lower median of rows of one shape."""
     groups = table.frame.sort_values("time", kind="stable").groupby(
         key(table.operator), sort=False)["time"]
@@ -690,7 +692,7 @@ def _doubled(table: Table) -> Mask:
     return (groups.cumcount().sort_index() != middle.sort_index()).to_numpy()
 
 
-def _spiked(table: Table) -> Mask:
+def spiked_rows(table: Table) -> Mask:
     """A point alone above both neighbours: noise, or a poor choice of an autotuner.
 
     Rows that differ in nothing but the size are neighbours, whatever kernel an engine chose; where
@@ -708,7 +710,8 @@ def _spiked(table: Table) -> Mask:
     return (frame["time"] > SPIKE * neighbours.sort_index()).to_numpy()
 
 
-CHECKS: tuple[Callable[[Table], Mask], ...] = (_unknown, _below, _copied, _doubled, _spiked)
+CHECKS: tuple[Callable[[Table], Mask], ...] = (
+    unknown_rows, below_roofline, copied_rows, doubled_rows, spiked_rows)
 """Rows that ``sound`` leaves out, in this order."""
 FLOP_PER_MAC = 2
 
@@ -737,7 +740,7 @@ def floor(table: Table) -> Floats:
     return least
 
 
-def _experts(q: pd.DataFrame) -> pd.Series:
+def expert_multiplications(q: pd.DataFrame) -> pd.Series:
     """The mean rank's multiplications: the fullest, which is measured, has no fewer."""
     return (np.floor(q["tokens"] * q["num_experts_per_tok"] / q["expert_parallel"])
             * q["matrices"] * q["hidden_size"] * q["moe_intermediate_size"] / q["tensor_parallel"])
@@ -745,7 +748,7 @@ def _experts(q: pd.DataFrame) -> pd.Series:
 
 MULTIPLICATIONS: Mapping[str, Callable[[pd.DataFrame], pd.Series]] = {
     "gemm": lambda q: 1.0 * q["rows"] * q["columns"] * q["depth"],
-    "experts": _experts,
+    "experts": expert_multiplications,
     "mla_decode": lambda q: 1.0 * q["batch"] * q["heads"] * q["context"] * (
         LATENT + ROTATED + LATENT),
     "mla_prefill": lambda q: 1.0 * q["batch"] * q["heads"] * (QUERY + VALUE) * q["tokens"] * (

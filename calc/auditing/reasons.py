@@ -119,7 +119,7 @@ def of_alert(case: Case) -> Pair:
     watched, plan = result.watched is not None, planned(result.watched) if result.watched else ""
     if result.reason == CONSTANT:
         return say("constant", rule=rule, value=_ours(case), end=end, planned=watched, plan=plan,
-                   **{"at-start": alert.held == "at_start"})
+                   allotted=alert.held == "at_start")
     how = (result.reason if result.reason != RUN
            else "healthy" if result.state in (ALWAYS, PERHAPS)
            else "fires" if result.state in (SOUND, LATE) else "nearest" if point else "unmoved")

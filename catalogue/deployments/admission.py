@@ -174,11 +174,12 @@ def layout_problem(engine: Starts, subject: Subject, cut: Cut) -> Problem | None
         subject: the model on its cards.
         cut: that divides it.
     """
-    return next(_problems(engine.name, engine.starts, subject, cut), None)
+    return next(layout_problems(engine.name, engine.starts, subject, cut), None)
 
 
-def _problems(name: str, starts: Mapping[str, bool], subject: Subject, cut: Cut
-              ) -> Iterator[Problem]:
+def layout_problems(name: str, starts: Mapping[str, bool], subject: Subject, cut: Cut
+                    ) -> Iterator[Problem]:
+    """Why an engine starts no such layout, in the order in which it is asked."""
     per_expert, ep, joined = cut.slices_per_expert, cut.expert, cut.joined
     ranks = cut.tensor * joined
     experts = bool(subject.numbers["n_routed_experts"])
@@ -285,7 +286,7 @@ def refused_problem(subject: Subject, _: Cut) -> Problem | None:
     support = _supported(subject)
     if support.verdict != "refuses":
         return None
-    return problem_of(KERNEL, "precision", lambda: _refusal_words(subject, support),
+    return problem_of(KERNEL, "precision", lambda: refusal_words(subject, support),
                 sources=[refusal.source for refusal in support.refusals])
 
 
@@ -308,8 +309,16 @@ def kernel_words(subject: Subject) -> Pair | None:
         subject: the model on its cards.
     """
     support, lacking = _supported(subject), lacking_words(subject)
-    if support.verdict == "unknown":
-        parts = [_unknown_words(subject, support), lacking]
+    engine, card, cards = subject.engine, subject.device.id, mechanisms_name(subject.device)
+    if support.verdict == "unknown" and not known_to_engines(subject.device):
+        parts = [say("no-engine-known", device=card, cards=cards, named=bool(engine),
+                     engine=engine or ""), lacking]
+    elif support.verdict == "unknown":
+        unknown = join((", ", "、"), [_part_words(part, subject) for part in support.unknown])
+        near = _replacement(subject)
+        parts = [say("no-source", model=subject.model.id, engine=engine or "", named=bool(engine),
+                     precision=subject.precision.id, device=card, cards=cards, parts=unknown,
+                     near=bool(near), nearest=near), lacking]
     elif support.kernel and (lacking or support.kernel.widened):
         parts = [lacking, support.kernel.words]
     else:
@@ -317,7 +326,7 @@ def kernel_words(subject: Subject) -> Pair | None:
     return join((". ", "。"), [(en[0].upper() + en[1:], zh) for en, zh in filter(None, parts)])
 
 
-def _refusal_words(subject: Subject, support: Support) -> Pair:
+def refusal_words(subject: Subject, support: Support) -> Pair:
     """Who refuses what, and what runs there instead."""
     near = _replacement(subject)
     refusals = join(("; ", "；"), [say(
@@ -327,20 +336,6 @@ def _refusal_words(subject: Subject, support: Support) -> Pair:
     ) for refusal in {one.engine: one for one in support.refusals[::-1]}.values()])
     return say("refuses", model=subject.model.id, precision=subject.precision.id,
                device=subject.device.id, refusals=refusals, near=bool(near), nearest=near)
-
-
-def _unknown_words(subject: Subject, support: Support) -> Pair:
-    """That no source decides, and what times are computed with."""
-    cards = mechanisms_name(subject.device)
-    if not known_to_engines(subject.device):
-        return say("no-engine-known", device=subject.device.id, cards=cards,
-                   named=bool(subject.engine), engine=subject.engine or "")
-    parts = join((", ", "、"), [_part_words(part, subject) for part in support.unknown])
-    near = _replacement(subject)
-    return say("no-source", model=subject.model.id, engine=subject.engine or "",
-               named=bool(subject.engine), precision=subject.precision.id,
-               device=subject.device.id, cards=cards, parts=parts, near=bool(near),
-               nearest=near)
 
 
 def _replacement(subject: Subject) -> str:

@@ -214,7 +214,7 @@ TENSOR, EXPERTS = "tensor_parallel", "expert_parallel"
 
 def cut_problem(subject: Subject, cut: Cut) -> Problem | None:
     """Why a model cannot be cut so, whatever number of cards there is; None if it can."""
-    return next(_problems(subject, cut), None)
+    return next(cut_problems(subject, cut), None)
 
 
 def _undivided(subject: Subject, key: str, parts: int, *names: str) -> Iterator[Problem]:
@@ -226,7 +226,8 @@ def _undivided(subject: Subject, key: str, parts: int, *names: str) -> Iterator[
             of=subject.model.id), parts=parts, whole=wholes[name])
 
 
-def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
+def cut_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
+    """Every reason why a model cannot be cut so, the first that is asked first."""
     numbers, of = subject.numbers, subject.model.id
     tp, pp = cut.tensor, cut.pipeline
     yield from _undivided(
@@ -247,7 +248,7 @@ def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
             "pipeline-parallel-of-exceeds-layers", pp=pp, layers=layers, of=of),
             parts=pp, whole=layers)
     if numbers["n_routed_experts"]:
-        yield from _expert_problems(subject, cut)
+        yield from expert_problems(subject, cut)
         return
     expert_settings = {EXPERTS: cut.expert > 1, "redundant_experts": cut.spares,
              SHARED_RANKS: cut.shared_ranks}
@@ -276,16 +277,17 @@ def _kv_heads(subject: Subject) -> list[str]:
     return ["num_key_value_heads", *windows]
 
 
-def _expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
+def expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
+    """Why experts cannot be dealt over the ranks of a cut."""
     tp, _, dp, ep = cut.degrees
     if cut.slices:
-        yield from _slice_problems(subject, cut)
+        yield from slice_problems(subject, cut)
     elif (tp * dp) % ep or (ep % tp and tp % ep):
         yield problem_of(DIVISION, EXPERTS,
                    lambda: say("expert-parallel-of-does-not", ep=ep, tp=tp, dp=dp,
                                ranks=tp * dp), expert=ep, ranks=tp * dp)
     if cut.shared_ranks:
-        yield from _shared_problems(subject, cut)
+        yield from shared_expert_problems(subject, cut)
     routed, copies = int(subject.numbers["n_routed_experts"]), cut.spares
     ranks, of = ep - cut.shared_ranks, subject.model.id
     if (routed + copies) % ranks:  # of which some are left, or the problem is told above
@@ -298,7 +300,7 @@ def _expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
                           "moe_intermediate_size")
 
 
-def _slice_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
+def slice_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     """Why experts cannot be cut into the slices that are asked for."""
     tp, _, dp, ep = cut.degrees
     group = ep * cut.slices
@@ -315,7 +317,7 @@ def _slice_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
                    lambda: say("over-data-parallel-ranks-has", key=SLICES, slices=cut.slices))
 
 
-def _shared_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
+def shared_expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     """Why shared experts cannot have so many ranks of their own."""
     ranks, of = cut.shared_ranks, subject.model.id
     if not subject.numbers["n_shared_experts"]:
@@ -385,11 +387,20 @@ def block_problem(subject: Subject, cut: Cut) -> Problem | None:
     of = subject.model.id
 
     def words() -> Pair:
-        nearest = _nearest(subject, cut, slices)
-        instead: list[tuple[str, int | str]] = [(key, nearest)] if nearest else []
+        ranks = cut.tensor * cut.data
+        sizes = [other for other in range(1, ranks + 1) if ranks % other == 0 and _loads(
+            subject, replace(cut, slices=other) if slices
+            else replace(cut, tensor=other, data=ranks // other))]
+        instead: list[tuple[str, int | str]] = [
+            (key, min(sizes, key=lambda other: abs(math.log(other / size))))] if sizes else []
         if not slices and _loads(subject, replace(cut, expert=cut.tensor)):
             instead.append(("expert_parallel", cut.tensor))
-        instead += [("precision", name) for name in _published(subject, cut)]
+        wanted = expert_bytes(subject.precision)
+        published = {of.id: abs(expert_bytes(of) - wanted) for of, _ in checkpoints(subject.model)
+                     if of.id != subject.precision.id
+                     and _loads(replace(subject, precision=of), cut)}
+        if published:  # cut the same way, that comes nearest in bytes
+            instead.append(("precision", min(published, key=lambda name: (published[name], name))))
         loads = join(say("or"), [say("degree", key=name, degree=it) for name, it in instead])
         return say("of-cuts-of-into-slices", key=key, size=size, piece=piece.name,
                    whole=piece.total, of=of, width=f"{piece.width:g}", block=block, stored=stored,
@@ -401,7 +412,7 @@ def block_problem(subject: Subject, cut: Cut) -> Problem | None:
 def _broken(subject: Subject, cut: Cut) -> tuple[Slice, int, str] | None:
     """The first slice with part of a block, the block's extent [1], and the format."""
     formats: dict[str, Format] = {}
-    for piece in _slices(subject, cut):
+    for piece in sliced_matrices(subject, cut):
         if piece.width >= piece.total:
             continue
         stored = getattr(subject.precision.weights, piece.group)
@@ -418,7 +429,7 @@ def _broken(subject: Subject, cut: Cut) -> tuple[Slice, int, str] | None:
     return None
 
 
-def _slices(subject: Subject, cut: Cut) -> Iterator[Slice]:
+def sliced_matrices(subject: Subject, cut: Cut) -> Iterator[Slice]:
     """Every matrix that is cut, by the side that is."""
     tp, numbers = cut.tensor, subject.numbers
     yield from _of_attention(subject, tp, "")
@@ -458,25 +469,6 @@ def _of_attention(subject: Subject, tp: int, kind: str) -> Iterator[Slice]:
     for name, width in outputs.items():
         yield Slice("attention", name, kv_heads * width, kv_heads / kv_ranks * width, "outputs")
     yield Slice("attention", "o_proj", heads * values, heads / tp * values, "inputs")
-
-
-def _nearest(subject: Subject, cut: Cut, slices: int) -> int | None:
-    """The nearest number of slices, where some were asked for, else tensor-parallel size, of as
-    many ranks that loads, if any does."""
-    ranks = cut.tensor * cut.data
-    sizes = [size for size in range(1, ranks + 1) if ranks % size == 0 and _loads(
-        subject, replace(cut, slices=size) if slices
-        else replace(cut, tensor=size, data=ranks // size))]
-    return min(sizes, key=lambda size: abs(math.log(size / (slices or cut.tensor))), default=None)
-
-
-def _published(subject: Subject, cut: Cut) -> list[str]:
-    """The precision that the model is published in, cut the same way, that comes nearest in bytes;
-    nothing where none loads."""
-    wanted = expert_bytes(subject.precision)
-    distances = {of.id: abs(expert_bytes(of) - wanted) for of, _ in checkpoints(subject.model)
-             if of.id != subject.precision.id and _loads(replace(subject, precision=of), cut)}
-    return [min(distances, key=lambda name: (distances[name], name))] if distances else []
 
 
 def _loads(subject: Subject, cut: Cut) -> bool:

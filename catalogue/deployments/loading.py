@@ -262,7 +262,7 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     Raises ParamsError, one sentence, for any input that cannot be used, a LayoutError for what can
     be used, but not laid out together.
     """
-    overridden = _overrides(overrides)
+    overridden = overrides_by_path(overrides)
     if device:
         overridden["device"] = Override(str(device), "device")
     path, key = find_scenario(reference)
@@ -344,14 +344,14 @@ def overridden_scenario(raw: YamlFile, overrides: dict[str, Override],
         library.load("measurements", file.measured, beside=path) if file.measured else None,
         family=family, by_engine=engine.mechanisms if engine else {}, running=engine,
         stated_workload=frozenset(stated))
-    scenario = replace(scenario, host=_host(scenario, where))
-    _check_hardware(scenario, where)
+    scenario = replace(scenario, host=host_of(scenario, where))
+    check_hardware(scenario, where)
     if cut:
-        _check_layout(scenario, where)
+        check_layout(scenario, where)
     return scenario
 
 
-def _host(scenario: Scenario, where: Callable[..., str]) -> Device | None:
+def host_of(scenario: Scenario, where: Callable[..., str]) -> Device | None:
     """The processor of the node; of an offload, the one that it names or the node's.
 
     Refuses an offload that has no processor to run on, or more of them than the nodes have.
@@ -377,10 +377,10 @@ def _host(scenario: Scenario, where: Callable[..., str]) -> Device | None:
     return host
 
 
-def _overrides(settings: Iterable[str]) -> dict[str, Override]:
+def overrides_by_path(settings: Iterable[str]) -> dict[str, Override]:
     """``PATH=VALUE`` texts by their dotted path."""
     result: dict[str, Override] = {}
-    sections = _sections()
+    sections = section_keys()
     for setting in settings:
         dotted, equals, text = (part.strip() for part in setting.partition("="))
         root, _, rest = dotted.partition(".")
@@ -406,14 +406,14 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
 
 
 @cache
-def _sections() -> dict[str, Collection[str]]:
+def section_keys() -> dict[str, Collection[str]]:
     """The keys of each section."""
     return {"mechanisms": physics_inputs.mechanism_units(), **{
         root: library.fields_at(ScenarioFile, (root,))
         for root in ("limits", "cluster", "parallelism", "workload")}}
 
 
-def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
+def check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse a parallelism that cannot be laid out: it divides neither cards nor tensors."""
     cut = cut_of(scenario)
     tp, pp, dp, _ = cut.degrees
@@ -425,7 +425,7 @@ def _check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
         raise LayoutError(f"{where('parallelism', problem.key)}: {problem.text['en']}.")
 
 
-def _check_host_cache(scenario: Scenario, where: Callable[..., str]) -> None:
+def check_host_cache(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse a cache in host memory that its servers do not have room for, or that nobody fills."""
     stated, memory = scenario.file.workload.host_cache, scenario.node.host_memory
     own = scenario.mechanisms
@@ -447,7 +447,7 @@ def _check_host_cache(scenario: Scenario, where: Callable[..., str]) -> None:
                           f"in host memory is more than the {shares[1]:g} of it that is cached.")
 
 
-def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
+def check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse links that do not reach, peaks that are missing, and mechanisms that are misused."""
     inside = library.load("links", scenario.node.device_link)
     if problem := physics_inputs.link_problem(scenario.node, inside):
@@ -458,7 +458,7 @@ def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
         raise LayoutError(f"{where(missing[0])}: {missing[1]}.")
     for name, problem in physics_inputs.mechanism_problems(scenario.file.mechanisms):
         raise ParamsError(f"{where('mechanisms', name)}: {problem}.")
-    _check_host_cache(scenario, where)
+    check_host_cache(scenario, where)
     stated, its = scenario.file.mechanisms.get(DEALT_PROMPTS), scenario.model
     if stated and stated.value and (its.index_topk is None or its.linear_layers):
         raise LayoutError(

@@ -631,8 +631,8 @@ def physics_inputs(scenario: Scenario, mechanisms: tuple[Knob, ...]) -> dict[str
     file, workload = scenario.file, scenario.file.workload
     nodes = file.cluster.nodes.value
     inputs: dict[str, float] = (
-        dict(neutral()) | _compute(scenario) | link_inputs(scenario.node, nodes) | _host(scenario)
-        | _operators(scenario, mechanisms))
+        dict(neutral()) | compute_inputs(scenario) | link_inputs(scenario.node, nodes)
+        | host_inputs(scenario) | _operators(scenario, mechanisms))
     for knob in mechanisms:
         for name in knob.symbols:
             inputs[name] = knob.value.value
@@ -679,7 +679,8 @@ def drafter_problem(scenario: Scenario) -> str | None:
             + " for its own layer")
 
 
-def _compute(scenario: Scenario) -> dict[str, float]:
+def compute_inputs(scenario: Scenario) -> dict[str, float]:
+    """Peaks, formats and bandwidths of the card (SI), and how its steps are filled."""
     device, dtypes = scenario.device, scenario.multiplied
     inputs = {f"{name}_peak": getattr(device.matrix_peak, dtype).value
              for name, dtype in dtypes.items()}
@@ -703,7 +704,8 @@ def _compute(scenario: Scenario) -> dict[str, float]:
     }
 
 
-def _host(scenario: Scenario) -> dict[str, float]:
+def host_inputs(scenario: Scenario) -> dict[str, float]:
+    """What a host processor holds and computes of the experts (SI); nothing without an offload."""
     offload, host = scenario.file.offload, scenario.host
     if offload is None or host is None:
         return {}

@@ -123,7 +123,7 @@ def load_profile(name: str, beside: Path | None = None, card: str | None = None)
     def sound() -> Profile:
         own: Profile = library.load("profiles", path)
         profile = own.model_copy(update={"statements": [*own.statements, *_fitted(own.id, card)]})
-        for keys, problem in _problems(profile, card):
+        for keys, problem in profile_problems(profile, card):
             raise ParamsError(f"{library.read(path).where(keys)}: {(keys[:-1] or keys)[-1]}: "
                               f"{problem}")
         return profile
@@ -172,7 +172,7 @@ def _measured(statements: Iterable[Statement]) -> frozenset[str]:
                      if isinstance(statement, KernelFit) for measured in statement.measured)
 
 
-def _problems(profile: Profile, card: str | None) -> Iterator[tuple[KeyPath, str]]:
+def profile_problems(profile: Profile, card: str | None) -> Iterator[tuple[KeyPath, str]]:
     """What is wrong with the names in a profile, with the keys at fault.
 
     Laws of a schedule are looked up on the card first: files of other cards take long to read.
@@ -262,7 +262,7 @@ def _running(profile: Profile, release: str, card: str, attention: tuple[str, ..
                    dealt is not None and dealt.value, _last(always, "scheduling"),
                    _last(always, "prefill_coordination"), graphs and graphs.value,
                    _reserve(of_ways),
-                   {way: _rejected(holding) for way, holding in of_ways.items()},
+                   {way: rejected_laws(holding) for way, holding in of_ways.items()},
                    None if listed else written)
 
 
@@ -283,7 +283,7 @@ def _reserve(of_ways: Mapping[Way, Iterable[Statement]]) -> dict[Way, Reserve]:
     return reserves if complete else {}
 
 
-def _rejected(holding: Iterable[Statement]) -> tuple[Measured, ...]:
+def rejected_laws(holding: Iterable[Statement]) -> tuple[Measured, ...]:
     """Laws of statements that are rejected, of each kind that of the newest release."""
     newest = {(measured.operator, measured.cut, measured.dtype): measured
               for statement in holding if isinstance(statement, KernelFit)

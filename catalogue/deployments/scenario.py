@@ -74,7 +74,8 @@ def model_inputs(model: Model) -> dict[str, int | float]:
     those that are stated, and the others have the same heads unless theirs are stated.
     """
     values = {name: getattr(model, name, None) for name in inputs_of("model")}
-    numbers = {name: _UNSAID.get(name, 0) if value is None else _number(value)
+    numbers = {name: _UNSAID.get(name, 0) if value is None
+               else int(value) if isinstance(value, bool) else value.value
                for name, value in values.items()}
     if not model.is_moe:
         numbers["first_k_dense_replace"] = (
@@ -96,10 +97,6 @@ def model_inputs(model: Model) -> dict[str, int | float]:
         numbers["routed_expert_hidden_size"] = numbers["hidden_size"]
     numbers["separate_head"] = int(not model.tie_word_embeddings)
     return numbers
-
-
-def _number(value: Value | bool) -> int | float:
-    return int(value) if isinstance(value, bool) else value.value
 
 
 def precision_inputs(precision: Precision) -> dict[str, int | float]:

@@ -75,7 +75,7 @@ def published_format(data: Mapping[str, Any], path: Path) -> Published:
     beside = path.with_name(BESIDE)
     if not any(data.get(key) for key in QUANTIZED) and beside.is_file():
         data = {**data, QUANTIZED[0]: jsonfile.read(beside).data.get("quantization")}
-    stated, quantized = _words(data), any(data.get(key) for key in QUANTIZED)
+    stated, quantized = format_words(data), any(data.get(key) for key in QUANTIZED)
     if not quantized:
         return Published("", stated, False)
     for entry in configurations().formats:
@@ -84,7 +84,7 @@ def published_format(data: Mapping[str, Any], path: Path) -> Published:
     return Published("", stated, True)
 
 
-def _words(data: Mapping[str, Any]) -> str:
+def format_words(data: Mapping[str, Any]) -> str:
     """What a configuration says of its format, for a message."""
     config = data.get("quantization_config")
     if isinstance(config, dict) and config:
@@ -149,8 +149,15 @@ def unwrap(file: JsonFile) -> Unwrapped:
     rest = [key for key in file.data if key != PART]
     down = {key: file.data[key] for key in _HANDED_DOWN
             if file.data.get(key) is not None and not part.get(key)}
-    for key in rest:
-        _refuse_shapes(file, part, key)
+    for key in rest:  # a shape outside may only repeat what the part says
+        value = file.data[key]
+        if key == "tie_word_embeddings" and key in part and value not in (None, part[key]):
+            raise ParamsError(f"{file.where(key)}: '{key}' is {json_excerpt(value)}, expected "
+                              f"{json_excerpt(part[key])} as in '{PART}'.")
+        if (key in configurations().architectural and key not in OTHER_PARTS and value
+                and part.get(key) != value):
+            raise ParamsError(f"{file.where(PART)}: '{PART}' is an object, expected it to be all "
+                              f"that has shapes, but {json_excerpt(key)} stands beside it.")
     rest = [key for key in rest if key not in down]
     lines = file.within[PART] | {key: file.lines[key] for key in down}
     common = configurations()
@@ -158,18 +165,6 @@ def unwrap(file: JsonFile) -> Unwrapped:
     return Unwrapped(replace(file, data=part | down, lines=lines),
                      beside=[key for key in rest if key in of_others],
                      unknown=[key for key in rest if key not in of_others])
-
-
-def _refuse_shapes(file: JsonFile, part: dict[str, Any], key: str) -> None:
-    """Outside, a shape may only repeat what the part says."""
-    value = file.data[key]
-    if key == "tie_word_embeddings" and key in part and value not in (None, part[key]):
-        raise ParamsError(f"{file.where(key)}: '{key}' is {json_excerpt(value)}, expected "
-                          f"{json_excerpt(part[key])} as in '{PART}'.")
-    if (key in configurations().architectural and key not in OTHER_PARTS and value
-            and part.get(key) != value):
-        raise ParamsError(f"{file.where(PART)}: '{PART}' is an object, expected it to be all that "
-                          f"has shapes, but {json_excerpt(key)} stands beside it.")
 
 
 MAX_NAME = 80
@@ -248,7 +243,7 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
     raw = jsonfile.read(path)
     unwrapped = unwrap(raw)
     file = unwrapped.file
-    means = _family(file) if family is None else load_family(family)
+    means = family_of(file) if family is None else load_family(family)
     reader = _Reader(file, means)
     model_type = str(file.data.get("model_type", means.id))
     reader.read()
@@ -264,7 +259,7 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
         case [str() as known_as, *_]:  # the class by which engines know the model
             fields = {"model_class": known_as} | fields
     if source is not None:
-        head["defaults"] = _stated(source)
+        head["defaults"] = stated_source(source)
         fields = {key: {name: item for name, item in value.items() if name != "source"}
                   if isinstance(value, dict) else value for key, value in fields.items()}
     published = published_format(raw.data | file.data, path)
@@ -287,7 +282,7 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
             (ours,): file.lines[key] for key, ours in reader.used.items() if key in file.lines})))
 
 
-def _family(file: JsonFile) -> Family:
+def family_of(file: JsonFile) -> Family:
     """The family of a configuration's ``model_type``.
 
     Raises ParamsError with the nearest ones, and with what a further one takes.
@@ -313,7 +308,7 @@ def _printable(option: str, text: str) -> str:
     return text.strip()
 
 
-def _stated(source: str) -> dict[str, str]:
+def stated_source(source: str) -> dict[str, str]:
     """The source that a reader names, with its date where it is listed."""
     if " " not in _printable("--source", source) and source not in sources():
         raise ParamsError(f"--source: {json_excerpt(source)} is not in params/sources/, expected a "

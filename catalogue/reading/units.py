@@ -329,15 +329,12 @@ def _scale(value: float | int, unit: str, lang: str) -> tuple[str, float]:
     fitting = [] if counted or size < FROM else [
         pair for pair in WORDS[lang] if size >= pair[1]]
     word, factor = fitting[-1] if fitting else ("", 1.0)
-    named = "" if unit == DIMENSIONLESS else _named(unit, lang, value)
+    first, stroke, rest = unit.partition("/")
+    if unit == DIMENSIONLESS:
+        named = ""
+    elif unit in COUNTING:  # what is counted has a plural in English, and a name in Chinese
+        named = COUNTS.get(unit, unit) if lang == "zh" else unit + "s" * (abs(value) != 1)
+    else:
+        named = f"{MONEY.get(first, first) if lang == 'zh' else first}{stroke}{rest}"
     gap = "" if not named or (word and lang == "zh" and not named[0].isascii()) else " "
     return f"{word}{gap}{named}", factor
-
-
-def _named(unit: str, lang: str, value: float) -> str:
-    """A unit as it is read; what is counted has a plural in English; requests and money have
-    their own names in Chinese."""
-    if unit in COUNTING:
-        return COUNTS.get(unit, unit) if lang == "zh" else unit + "s" * (abs(value) != 1)
-    first, stroke, rest = unit.partition("/")
-    return f"{MONEY.get(first, first) if lang == 'zh' else first}{stroke}{rest}"

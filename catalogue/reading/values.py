@@ -379,9 +379,12 @@ class Printed:
 
     @property
     def text(self) -> str:
-        """As written: ``30–50 %``, ``2–5 µs``."""
+        """As written, money in full, else a power of ten where there is an exponent: ``30–50 %``,
+        ``2–5 µs``."""
         parts = [text.partition(" ") for text in self.written]
-        digits = [_written(part[0], part[2]) for part in parts]
+        digits = [f"{float(number):,.0f}" if unit in units.MONEY and float(number).is_integer()
+                  else units.power_of_ten(float(number)) if "e" in number.lower() else number
+                  for number, _, unit in parts]
         unit = "" if parts[-1][2] in units.COUNTING else parts[-1][2]
         return f"{'–'.join(digits)} {units.SIGNS.get(unit, unit)}".rstrip()
 
@@ -437,13 +440,6 @@ def read(raw: Any) -> Printed:
         raise ValueError(f"'{ends[0]}' is above '{ends[-1]}', expected the lower end first")
     return Printed(parts[0][0], parts[-1][0], parts[0][1], tuple(str(end) for end in ends),
                    tuple(last for _, _, last in parts))
-
-
-def _written(mantissa: str, unit: str) -> str:
-    """Digits as they stand; money in full, else a power of ten where there is an exponent."""
-    if unit in units.MONEY and float(mantissa).is_integer():
-        return f"{float(mantissa):,.0f}"
-    return units.power_of_ten(float(mantissa)) if "e" in mantissa.lower() else mantissa
 
 
 def of_value(value: Value, percent: bool = False) -> Printed:
@@ -567,20 +563,19 @@ def _checked(path: Path, kind: Any) -> dict[str, dict[str, Any]]:
 
 def sources() -> dict[str, dict[str, str]]:
     """Key -> entry of :class:`Source` of all that is cited, from ``params/sources/``."""
-    return yamlfile.remembered("sources", _FOLDER, _sources)
+    def read() -> dict[str, dict[str, str]]:
+        yamlfile.note(_FOLDER)
+        result: dict[str, dict[str, str]] = {}
+        for name in yamlfile.names_in(_FOLDER):
+            path = _FOLDER / f"{name}.yml"
+            entries = _checked(path, dict[str, Source])
+            for key in result.keys() & entries:
+                raise ParamsError(f"{yamlfile.read(path).where((key,))}: the source '{key}' is "
+                                  "listed twice.")
+            result |= entries
+        return result
 
-
-def _sources() -> dict[str, dict[str, str]]:
-    yamlfile.note(_FOLDER)
-    result: dict[str, dict[str, str]] = {}
-    for name in yamlfile.names_in(_FOLDER):
-        path = _FOLDER / f"{name}.yml"
-        entries = _checked(path, dict[str, Source])
-        for key in result.keys() & entries:
-            raise ParamsError(f"{yamlfile.read(path).where((key,))}: the source '{key}' is listed "
-                              "twice.")
-        result |= entries
-    return result
+    return yamlfile.remembered("sources", _FOLDER, read)
 
 
 def stands_on(key: str) -> str | None:

@@ -54,12 +54,8 @@ def read(text: str) -> str:
 def hidden(text: str) -> str:
     """A text with its signs hidden, on one line."""
     line = " ".join(text.translate(_NOBODYS).split())
-    return _SIGNS.sub(_hide, line)
-
-
-def _hide(signs: re.Match[str]) -> str:
-    code = len(signs[0]) > 1 and signs[0][0] == "`"
-    return signs[0] if code else "".join(chr(_FIRST + ord(sign)) for sign in signs[0])
+    return _SIGNS.sub(lambda signs: signs[0] if len(signs[0]) > 1 and signs[0][0] == "`" else (
+        "".join(chr(_FIRST + ord(sign)) for sign in signs[0])), line)  # code keeps its signs
 
 
 def revealed(text: str) -> str:

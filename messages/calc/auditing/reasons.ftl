@@ -324,14 +324,14 @@ healthy =
     }
 
 constant =
-    .en = { $rule }, and { $at-start ->
+    .en = { $rule }, and { $allotted ->
         [yes] { $planned ->
             [yes] on { $plan }{ " " }
            *[no] { "" }
         }the engine takes { $value } when it starts and holds it under every load
        *[no] what it watches is { $value } in every step
     }: { $end }.
-    .zh = { $rule }；{ $at-start ->
+    .zh = { $rule }；{ $allotted ->
         [yes] { $planned ->
             [yes] 在 { $plan }上，
            *[no] { "" }
