@@ -56,7 +56,7 @@ compare: $(VENV)/.ready-test  ## the working tree and its built book with the re
 engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 3.5 GB; writes notebooks/pages/deciding/engine.json
 	$(BIN)/python -m tools.engine --environment .engine $(ARGS)
 
-lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/derive/formulas/formulas.json, and write the fields of Inputs
+lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/derive/formulas/formulas.json
 	$(BIN)/python -m notebooks.derive.lock
 
 sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised notebooks, and the schemas for editors (not committed)

@@ -1,7 +1,4 @@
-"""``python -m notebooks.derive.lock``: derive every formula again and rewrite ``formulas.json``.
-
-The fields of ``calc.physics.arrays.Inputs`` are written first, one for each input symbol.
-"""
+"""``python -m notebooks.derive.lock``: derive every formula again and rewrite ``formulas.json``."""
 
 from __future__ import annotations
 
@@ -14,15 +11,10 @@ import jupytext
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from catalogue.entries.formulas import SYMBOLS, symbols
-from catalogue.reading.files import write_whole
 from notebooks.derive.formulas.derivation import LOCK
 from notebooks.derive.formulas.exported import FORMULAS, load_formulas, save_formulas
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
-INPUTS = NOTEBOOKS.parent / "calc" / "physics" / "arrays.py"
-_HEADING_OR_NAME = re.compile(r"^(?:# --- (?P<heading>.+?) -+|(?P<name>\w+):)", re.M)
-_FIELDS = re.compile(r"    # model\n(?:    [#\w].*\n)+")
 _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")
 
 
@@ -38,20 +30,8 @@ def execute(path: Path) -> None:
                    ).execute()
 
 
-def write_inputs(path: Path = INPUTS) -> None:
-    """Write a field for each input symbol, under the headings and in the order of symbols.yml."""
-    lines, heading = "", ""
-    for match in _HEADING_OR_NAME.finditer(SYMBOLS.read_text("utf-8")):
-        if match["heading"]:
-            heading = f"    # {match['heading']}\n"
-        elif symbols()[match["name"]].kind:
-            lines, heading = f"{lines}{heading}    {match['name']}: Number\n", ""
-    write_whole(path, _FIELDS.sub(lines, path.read_text("utf-8"), count=1).encode())
-
-
 def main() -> None:
     """Rewrite the lock file; exit with the reason if a derivation fails."""
-    write_inputs()
     os.environ[LOCK] = "write"
     paths = derivations()
     for path in paths:

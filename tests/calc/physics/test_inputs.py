@@ -1,19 +1,22 @@
 """The named inputs of formulas and the symbols that they are."""
 
-from dataclasses import FrozenInstanceError, fields
+import ast
+from dataclasses import FrozenInstanceError
 
 import pytest
 
 from calc.physics.arrays import Inputs
-from catalogue.entries.formulas import symbols
+from catalogue import ROOT
+from catalogue.entries.formulas import input_symbols
 
 
-def test_a_field_for_each_input_symbol() -> None:
-    """Names, units and sentences follow params/symbols.yml, in its order."""
-    stated = {name: (symbol.unit, symbol.en, symbol.zh)
-              for name, symbol in symbols().items() if symbol.kind}
-    assert {field.name: tuple(field.metadata.values()) for field in fields(Inputs)} == stated
-    assert [field.name for field in fields(Inputs)] == [*stated]
+def test_formulas_read_symbols_of_the_catalogue() -> None:
+    """Inputs have the attributes that they are given: no formula may misspell one."""
+    read = {(path.name, node.attr) for folder in ("physics", "serving")
+            for path in (ROOT.parent / "calc" / folder).glob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("q", "self._q")}
+    assert len({name for _, name in read}) > 200
+    assert sorted((path, name) for path, name in read if name not in input_symbols()) == []
 
 
 def test_what_is_not_given_is_missing() -> None:

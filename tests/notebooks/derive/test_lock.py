@@ -33,15 +33,6 @@ def stored(tmp_path):
     return path, derive
 
 
-def test_lock_writes_a_field_of_inputs_per_input_symbol(tmp_path):
-    """A symbol added to symbols.yml gets its field, in order and under its heading."""
-    path = tmp_path / "inputs.py"
-    text = lock.INPUTS.read_text("utf-8")
-    path.write_text(text.replace("    hidden_size: Number\n", "").replace("    # workload\n", ""))
-    lock.write_inputs(path)
-    assert path.read_text("utf-8") == text
-
-
 def test_exported_formulas_equal_a_notebook_that_runs_alone():
     """The shortest notebook; the build of the book runs all of them."""
     before = lock.FORMULAS.read_bytes()
