@@ -96,17 +96,6 @@ def test_a_name_that_no_step_gives_is_refused():
     assert all(needs_prefill([FAST, name]) for name in ("bench_ttft", "bench_throughput"))
 
 
-# symbol -> without it, and with it
-MECHANISMS = {
-    "micro_batches": (1, 2), "host_overlap": (0, 0.5), "single_batch_overlap": (0, 1),
-    "draft_tokens": (0, 2), "prefix_hit_share": (0, 0.5), "mixed_steps": (0, 1),
-    "separate_pools": (0, 1), "prefill_delay_steps": (0, 30), "think_time": (0, 5),
-    "open_arrivals": (0, 1), "pipeline_parallel": (1, 2), "scheduler_recv_interval": (1, 8),
-    "prompt_variation": (0, 0.5), "answer_variation": (0, 0.5), "steps_ahead": (0, 1),
-    "offloaded_share": (0, 0.5), "first_token_held": (0, 1), "front_end_rate": (1e6, 20),
-    "concurrency": (1, 40)}
-
-
 def same(left, right, name=""):
     assert np.allclose(np.asarray(left, float), np.asarray(right, float), rtol=1e-9, atol=0,
                        equal_nan=True), (name, left, right)
@@ -123,18 +112,6 @@ def test_arrays_of_deployments_equal_single_ones(attention, seed):
         for name, value in alone.items():
             if np.ndim(every[name]) == 1 and not isinstance(value, str):
                 same(value, every[name][row], name)
-
-
-@pytest.mark.parametrize(("name", "ways"), MECHANISMS.items())
-@pytest.mark.parametrize("deployment", ["h200-r1-vllm-tp8", "h200-v32-vllm-dp8"])
-def test_mechanisms_broadcast_over_deployments(deployment, name, ways):
-    scenario = catalogue.load_scenario(deployment)
-    inputs, attention = scenario.inputs(), scenario.model.attention
-    together = evaluate(inputs | {name: np.array(ways, float)}, attention)
-    for row, way in enumerate(ways):
-        for quantity, value in evaluate(inputs | {name: way}, attention).items():
-            if np.ndim(together[quantity]) == 1:  # of a single number, where all have it
-                same(value, np.broadcast_to(together[quantity], len(ways))[row], quantity)
 
 
 SERVERS = ("h200-r1-sglang-tp8", "h200-r1-vllm-tp8")  # prompts first, and mixed steps
