@@ -217,11 +217,12 @@ class Cases:
                 key: getattr(claim.alert, key) for key in claim.alert.model_fields_set})
         again = claim.printed is None or (
             case.own is not None and claim.printed.holds(case.own))
-        return replace(
+        restated = replace(
             case, listed=listed, claim=case.claim.model_copy(update=stated),
             what=claim.what or case.what, section=claim.section or case.section,
-            bound=claim.bound or case.bound, printed=claim.printed or case.printed,
-            **({} if again else {"own": None, "itself": False, "resourced": None, "righted": None}))
+            bound=claim.bound or case.bound, printed=claim.printed or case.printed)
+        return restated if again else replace(
+            restated, own=None, itself=False, resourced=None, righted=None)
 
     def _of_example(self, listed: Listed) -> Case:
         """Of a number that a formula of ``params/formulas/`` is an example of."""

@@ -96,9 +96,11 @@ def plan() -> Plan:
     scenario = catalogue.load_scenario(PLAN, overrides=list(RUNS))
     answer = estimate(scenario)
     reached = answer.quantities["steady_throughput"]
-    prices = prices_of(scenario.device.id)
+    prices, server = prices_of(scenario.device.id), scenario.node.price
+    assert server is not None
+    assert server.cny is not None
     stated = {  # the document's three years and its own price
-        "server": converted(Amount.stated(scenario.node.price.cny), "USD", prices.exchange),
+        "server": converted(Amount.stated(server.cny), "USD", prices.exchange),
         "years": Amount.exactly(inputs["years"]), "residual": Amount.exactly(0.0),
         "sold_request": Amount.exactly(scenario.inputs()["output_tokens"]
                                        * inputs["thousand_price"] * TOKEN)}
