@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -138,10 +137,6 @@ class Fleet:
             probability * at_least(groups, number, serve)
             for number, probability in enumerate(self.complete.tolist()) if number >= groups)))
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, SI units."""
-        return {**vars(self), "restarting": self.restarting, "share": self.share}
-
 
 def failures_of(device: str) -> Failures:
     """Failures of servers of a card, or what is assumed of any.
@@ -150,8 +145,7 @@ def failures_of(device: str) -> Failures:
     ('nvidia-hopper', 'any-card')
     """
     entries: list[Failures] = [load("failures", name) for name in names("failures")]
-    usual: Failures = load("failures", USUAL)
-    return next((entry for entry in entries if device in entry.devices), usual)
+    return next((entry for entry in entries if device in entry.devices), load("failures", USUAL))
 
 
 def fleet_of(replicas: int, devices: int, per_server: int, failures: Failures, loading: float,
@@ -172,9 +166,8 @@ def fleet_of(replicas: int, devices: int, per_server: int, failures: Failures, l
             (``high``).
     """
     def at(value: Value, better: str) -> float:
-        ends = {"central": value.value, "high": value.high if better == "high" else value.low,
-                "low": value.low if better == "high" else value.high}
-        return float(ends[case])
+        return float(value.value if case == "central" else
+                     value.high if case == better else value.low)
 
     here = max(1, per_server // devices)
     return Fleet(-(-replicas // here), -(-devices // per_server), spares,
@@ -198,7 +191,7 @@ def spares_for(level: float, fleet: Fleet, groups: int | None = None) -> int | N
     promised = fleet.groups if groups is None else groups
 
     def level_of(spares: int) -> float:
-        return Fleet(**{**vars(fleet), "spares": spares}).promised(promised)
+        return replace(fleet, spares=spares).promised(promised)
 
     serve = 1 - fleet.restarting
     if at_least(promised, fleet.groups, serve) < level:

@@ -1,8 +1,9 @@
 """A day of users: one replica simulated at several loads, and the replicas that each hour needs.
 
-A replica is simulated under Poisson arrivals at fixed shares of its saturation; at rates in between
-its times are interpolated. Where the rate of an hour varies from minute to minute, the requests of
-the minutes are mixed: a queue is assumed to follow the rate of its minute.
+A replica is simulated under Poisson arrivals at fixed shares of its saturation. What its times are
+of the closed form's means at the same rate is interpolated for rates in between. Where the rate of
+an hour varies from minute to minute, the requests of the minutes are mixed: a queue is assumed to
+follow the rate of its minute.
 """
 
 from __future__ import annotations
@@ -10,13 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from calc.answer.request_lengths import lengths_of
 from calc.answer.simulated_load import system_of
 from calc.layouts.feasible import has_room
 from calc.serving.evaluate import evaluate
@@ -29,8 +28,9 @@ from catalogue.planning import Load
 from catalogue.reading.units import DAY, HOUR, human
 
 POINTS = 240  # numbers of requests in flight of the closed form
-BUSY = np.array([0.03, 0.08, 0.15, 0.27, 0.42, 0.6, 0.8])  # simulated shares of saturation
-COUNTED = np.array([100, 150, 300, 800, 900, 900, 900])  # requests of each, after its warm-up
+BUSY = np.array([0.1, 0.5, 0.8])  # simulated shares of saturation
+COUNTED = np.array([100, 500, 800])  # requests of each, after its warm-up
+LEAST = 0.03  # share of saturation below which no rate is looked for
 BLOCK = 100  # requests in which prompts have all lengths
 MOST_REQUESTS = 3000  # of a simulation, with its warm-up
 ATOMS = (np.arange(500) + 0.5) / 500  # quantiles that stand for a distribution of times
@@ -40,8 +40,7 @@ EDGES = [NormalDist().cdf(float(edge)) for edge in (DEVIATIONS[1:] + DEVIATIONS[
 MOST_OVERFLOW = 0.01  # of the steps, in which the cache may not suffice
 CLOSE = 1e-3  # of a rate, relative
 TIMES = ("ttft", "tpot", "e2e")
-CLOSED = ("steady_request_throughput", "steady_ttft", "steady_tpot", "steady_e2e",
-          "cache_overflow")
+CLOSED = ("steady_request_throughput", "cache_overflow", *(f"steady_{name}" for name in TIMES))
 
 
 @dataclass(frozen=True)
@@ -85,15 +84,6 @@ class ReplicaMetrics:
         return self.ttft_at <= limits.ttft and self.tpot_at <= limits.tpot
 
 
-def deviation_of(variation: float) -> float:
-    """Standard deviation of the logarithm of a log-normal rate [1].
-
-    Args:
-        variation: standard deviation over mean [1].
-    """
-    return math.sqrt(math.log1p(variation * variation))
-
-
 def rates_met(rate: float, variation: float) -> tuple[np.ndarray, np.ndarray]:
     """Rates that requests meet where the rate of a minute varies [request/s], and their shares [1].
 
@@ -111,7 +101,7 @@ def rates_met(rate: float, variation: float) -> tuple[np.ndarray, np.ndarray]:
     """
     if not variation:
         return np.array([rate]), np.ones(1)
-    sigma = deviation_of(variation)
+    sigma = math.sqrt(math.log1p(variation * variation))
     return rate * np.exp(sigma * DEVIATIONS + sigma * sigma / 2), np.diff([0.0, *EDGES, 1.0])
 
 
@@ -148,25 +138,24 @@ class Replica:
 
     def __init__(self, scenario: Scenario, given: Mapping[str, float] | None = None,
                  seed: int = 0) -> None:
-        if scenario.file.workload.output_tokens is None:
-            raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how "
-                              "long they are, expected workload.input_tokens and "
-                              "workload.output_tokens.")
-        inputs, lengths = scenario.inputs() | dict(given or {}), lengths_of(scenario)
-        if scenario.variations is None:  # as a simulation takes them
-            inputs |= {"prompt_variation": lengths.prompts, "answer_variation": lengths.answers}
+        inputs = scenario.inputs() | dict(given or {})
         self.scenario, self.seed, self.ranks = scenario, seed, int(ranks_in_step(inputs))
-        self.given = dict(given or {}) | {"data_parallel": self.ranks}
-        self.inputs = inputs | {"data_parallel": self.ranks, "open_arrivals": 1, "think_time": 0}
+        given = dict(given or {}) | {"data_parallel": self.ranks}
+        self.system = system_of(scenario, given=given)
+        if scenario.variations is None and (lengths := self.system.lengths):
+            inputs |= {"prompt_variation": lengths.prompts, "answer_variation": lengths.answers}
+        self.inputs = inputs | given | {"open_arrivals": 1, "think_time": 0}
         self.devices = int(inputs["tensor_parallel"] * inputs["pipeline_parallel"] * self.ranks)
-        self._simulated: dict[int, np.ndarray] = {}
         if not has_room(evaluate(self.inputs | {"concurrency": self.ranks},
                                  scenario.model.attention, decode=False)):
             raise ParamsError(f"'{scenario.id}' does not hold one request, expected a deployment "
                               "that fits (python -m calc estimate tells what would).")
+        self.curve = self._curve()
+        # rate from which the queue, or the cache, has no bound any more [request/s]
+        self.saturation = float(self.curve["steady_request_throughput"][-1])
+        self._simulated: dict[int, np.ndarray] = {}
 
-    @cached_property
-    def curve(self) -> dict[str, np.ndarray]:
+    def _curve(self) -> dict[str, np.ndarray]:
         """Quantities of ``CLOSED`` by requests in flight, as far as memory and engine allow."""
         equal = self.ranks * self.inputs["pipeline_parallel"]  # as many in every batch
         counts = np.unique(np.append(1.0, np.unique(np.geomspace(
@@ -179,30 +168,22 @@ class Replica:
         good = higher & np.logical_and.accumulate(table["cache_overflow"] <= MOST_OVERFLOW)
         return {name: column[good] for name, column in table.items()}
 
-    @property
-    def saturation(self) -> float:
-        """Rate from which the queue, or the cache, has no bound any more [request/s]."""
-        return float(self.curve["steady_request_throughput"][-1])
-
-    @cached_property
-    def system(self) -> Any:
-        """The replica as the simulation takes it."""
-        return system_of(self.scenario, given=self.given)
-
-    def stay(self, rate: float) -> float:
-        """End-to-end latency of a request in closed form [s].
+    def closed(self, name: str, rate: Any) -> np.ndarray:
+        """A mean time in closed form at rates of arrivals [s].
 
         Args:
+            name: of :data:`TIMES`.
             rate: of arrivals at this replica [request/s].
         """
-        return float(np.interp(rate, self.curve["steady_request_throughput"],
-                               self.curve["steady_e2e"]))
+        return np.interp(rate, self.curve["steady_request_throughput"],
+                         self.curve[f"steady_{name}"])
 
     def _run(self, number: int) -> np.ndarray:
-        """Mean and ``ATOMS`` of each of ``TIMES`` at a share of saturation [s], (3, 1 + atoms)."""
+        """Mean and ``ATOMS`` of each of ``TIMES`` at a share of saturation, over its mean in closed
+        form [1]; (3, 1 + atoms)."""
         if number not in self._simulated:
             rate, system = float(BUSY[number]) * self.saturation, self.system
-            warm = math.ceil(rate * self.stay(rate))
+            warm = math.ceil(rate * self.closed("e2e", rate))
             count = min(MOST_REQUESTS, 5 * warm // 2 + int(COUNTED[number]))
             try:
                 run = simulate(arrivals(rate, count, system.shapes, self.seed), system.pool,
@@ -210,14 +191,15 @@ class Replica:
             except ValueError as error:
                 raise ParamsError(f"'{self.scenario.id}': {str(error).rstrip('.')}.") from None
             warm = max(1, min(warm, count // 4))
-            table = []
-            for name in TIMES:
+            table = np.zeros((len(TIMES), 1 + ATOMS.size))
+            for row, name in enumerate(TIMES):
                 values = np.array([getattr(outcome, name)
                                    for outcome in run.outcomes[3 * warm // 2:-warm]])
                 values = values[~np.isnan(values)] + (system.overhead if name != "tpot" else 0.0)
-                table.append(np.append(values.mean(), np.quantile(values, ATOMS))
-                             if values.size else np.zeros(1 + ATOMS.size))
-            self._simulated[number] = np.array(table)
+                if values.size:
+                    table[row] = [values.mean(), *np.quantile(values, ATOMS)]
+                    table[row] /= self.closed(name, rate)
+            self._simulated[number] = table
         return self._simulated[number]
 
     def metrics(self, rate: float, share: float | None = 0.99,
@@ -233,12 +215,14 @@ class Replica:
             return ReplicaMetrics(rate, math.inf, math.inf, math.inf, math.inf, math.inf,
                                   rate / self.saturation)
         met, shares = rates_met(rate, variation)
-        busy = np.clip(met / self.saturation, BUSY[0], BUSY[-1])
+        busy = np.minimum(met / self.saturation, BUSY[-1])
         upper = np.clip(np.searchsorted(BUSY, busy), 1, len(BUSY) - 1)
-        part = ((busy - BUSY[upper - 1]) / (BUSY[upper] - BUSY[upper - 1]))[:, None, None]
+        part = ((busy - BUSY[upper - 1]) / (BUSY[upper] - BUSY[upper - 1])).clip(0)
         low, high = (np.array([self._run(int(number)) for number in numbers])
                      for numbers in (upper - 1, upper))
-        times = low + part * (high - low)
+        times = low + part[:, None, None] * (high - low)
+        means = [self.closed(name, busy * self.saturation) for name in TIMES]
+        times *= np.array(means).T[..., None]
         ttft, tpot, e2e = (shares @ times[:, :, 0]).tolist()
         first = later = math.inf
         if share is not None and rate <= self.stable(share, variation):
@@ -254,14 +238,9 @@ class Replica:
             share: of the requests for which limits hold; None for the mean [1].
             variation: of the rate from minute to minute [1].
         """
-        sigma = 0.0 if share is None else deviation_of(variation)
+        sigma = 0.0 if share is None else math.sqrt(math.log1p(variation * variation))
         margin = sigma * NormalDist().inv_cdf(share or 0.5) + sigma * sigma / 2
         return self.saturation * math.exp(-margin) * (1 - CLOSE)
-
-    def alone(self, limits: Limits) -> bool:
-        """Whether a single request meets the limits on average, in closed form."""
-        return bool(self.curve["steady_ttft"][0] <= limits.ttft
-                    and self.curve["steady_tpot"][0] <= limits.tpot)
 
     def sustained(self, limits: Limits, variation: float = 0.0) -> float:
         """Largest rate of arrivals within limits [request/s]; 0 where none is.
@@ -272,13 +251,13 @@ class Replica:
             limits: what is promised.
             variation: of the rate from minute to minute [1].
         """
-        if not self.alone(limits):
-            return 0.0
         top = self.stable(limits.share, variation)
         if math.isinf(limits.ttft) and math.isinf(limits.tpot):
             return top
         curve = self.curve
         misses = (curve["steady_ttft"] > limits.ttft) | (curve["steady_tpot"] > limits.tpot)
+        if misses[0]:
+            return 0.0
         rates = curve["steady_request_throughput"][misses]
         low, high = 0.0, min(top, 1.2 * float(rates[0])) if rates.size else top
         while high - low > CLOSE * high:
@@ -287,7 +266,7 @@ class Replica:
                 low = middle
             else:
                 high = middle
-            if high < BUSY[0] * self.saturation and not low:
+            if high < LEAST * self.saturation and not low:
                 return 0.0
         return high if high == top else low
 
@@ -315,51 +294,35 @@ class Day:
 
     Attributes:
         requests: of the day [request].
-        sustained: rate that one replica takes within limits [request/s].
-        saturation: rate at which its queue has no bound any more [request/s].
-        devices: cards of a replica [1].
-        hours: from midnight on.
+        rate_within_limits: that one replica takes [request/s].
+        saturation_rate: at which its queue has no bound any more [request/s].
+        devices_per_replica, devices: cards of a replica, and of all of them [1].
         replicas: that the busiest hour needs [1].
         start: until a replica serves [s].
-        fixed: seconds of all cards of a day if all replicas always run [s].
-        scaled: seconds if every hour runs what it needs, started in time [s].
-        saved: share of the cards' time that scaling saves [1].
+        card_seconds_fixed: of all cards of a day if all replicas always run [s].
+        card_seconds_scaled: if every hour runs what it needs, started in time [s].
+        saved_by_scaling: share of the cards' time that scaling saves [1].
         utilisation: mean rate of the day over what all replicas take within limits [1].
         online: users in conversation in the busiest hour, asking or thinking; None where no
             thinking time is given [request].
+        busiest: index of the hour with the largest rate.
+        hours: from midnight on.
     """
 
     requests: float
-    sustained: float
-    saturation: float
+    rate_within_limits: float
+    saturation_rate: float
+    devices_per_replica: int
     devices: int
-    hours: tuple[Hour, ...]
     replicas: int
     start: float
-    fixed: float
-    scaled: float
-    saved: float
+    card_seconds_fixed: float
+    card_seconds_scaled: float
+    saved_by_scaling: float
     utilisation: float
     online: float | None
-
-    @property
-    def busiest(self) -> Hour:
-        """The hour with the largest rate."""
-        return max(self.hours, key=lambda hour: hour.rate)
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, SI units; an unbounded time is null."""
-        return {
-            "requests": self.requests, "rate_within_limits": self.sustained,
-            "saturation_rate": self.saturation, "devices_per_replica": self.devices,
-            "replicas": self.replicas, "devices": self.replicas * self.devices,
-            "start": self.start, "card_seconds_fixed": self.fixed,
-            "card_seconds_scaled": self.scaled, "saved_by_scaling": self.saved,
-            "utilisation": self.utilisation, "online": self.online,
-            "hours": [{**{name: value if math.isfinite(value) else None
-                          for name, value in vars(hour.seen).items()},
-                       "rate": hour.rate, "replicas": hour.replicas, "busy": hour.busy}
-                      for hour in self.hours]}
+    busiest: int
+    hours: tuple[Hour, ...]
 
 
 def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
@@ -376,7 +339,7 @@ def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
 
     Raises ParamsError where one request alone misses the limits: more replicas do not help.
     """
-    vary = float(load.variation.value)
+    vary, cards = float(load.variation.value), replica.devices
     sustained = replica.sustained(limits, vary)
     if not sustained:
         raise ParamsError(alone_misses(replica, limits))
@@ -387,12 +350,12 @@ def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
                        replica.metrics(rate / replicas, limits.share, vary))
                   for rate, count in zip(rates, needed, strict=True))
     seen = hours[load.busiest].seen
-    fixed = replicas * replica.devices * DAY
-    scaled = card_seconds(needed, replica.devices, start)
-    return Day(requests, sustained, replica.saturation, replica.devices, hours, replicas, start,
+    fixed = replicas * cards * DAY
+    scaled = card_seconds(needed, cards, start)
+    return Day(requests, sustained, replica.saturation, cards, replicas * cards, replicas, start,
                fixed, scaled, 1 - scaled / fixed, requests / DAY / (replicas * sustained),
                None if think is None else online(rates[load.busiest], seen.in_flight / seen.rate,
-                                                 think))
+                                                 think), load.busiest, hours)
 
 
 def card_seconds(counts: list[int], devices: int, start: float) -> float:

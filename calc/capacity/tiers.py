@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -133,34 +133,27 @@ class TierValue:
         tier: its name.
         tokens, time: that it and those before it keep [token], and for how long [s].
         hits: share of the returning turns that find their cache in this tier [1].
+        returns: share of them that find it in this tier or in those before it [1].
         hit_share: of all prompt tokens, with those before it [1].
         fetch: what a mean return waits for [s].
         recompute: what it would take instead [s].
         break_even: bandwidth from which fetching is faster [B/s].
-        shortest: tokens from which fetching is faster; infinite if never [token].
-        saved: seconds of a replica's prefill that it spares, per second [1].
+        pays: whether what is found there comes sooner than it would be computed again.
+        replicas: fewest that the busiest hour needs with it [1]; None where limits hold with no
+            number up to those without a cache, and where nobody asked.
     """
 
     tier: str
     tokens: float
     time: float
     hits: float
+    returns: float
     hit_share: float
     fetch: float
     recompute: float
     break_even: float
-    shortest: float
-    saved: float
-
-    @property
-    def pays(self) -> bool:
-        """Whether what is found there comes sooner than it would be computed again."""
-        return self.fetch < self.recompute
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, SI units; what has no end is null."""
-        return {name: value if not isinstance(value, float) or math.isfinite(value) else None
-                for name, value in vars(self).items()} | {"pays": self.pays}
+    pays: bool
+    replicas: int | None = None
 
 
 def shortest_fetch(latency: float, per_token: float, linear: float, quadratic: float) -> float:
@@ -243,19 +236,16 @@ class Population:
         self.blocks = float(quantities["kv_blocks"] - quantities["prompt_blocks"]) * together
         # of a request [token]
         self.state = float(quantities["state_blocks_per_request"]) * together
-        self.linear, self.quadratic = self._recompute()
-
-    def _recompute(self) -> tuple[float, float]:
-        """Time of computing a cache again, by tokens and by their square [s/token], [s/token²]."""
+        # time of computing a cache again, by tokens and by their square
         lengths = np.array([SHORT, LONG], float)
-        times = evaluate(self.inputs | {
+        short, long = (evaluate(self.inputs | {
             "concurrency": 1, "input_tokens": lengths, "prompt_variation": 0,
-            "context_tokens": lengths + self.inputs["output_tokens"],
-            "prefix_hit_share": 0}, self.attention)["prefill_time"] / lengths
-        quadratic = max(0.0, float(times[1] - times[0]) / (LONG - SHORT))
-        return float(times[0]) - quadratic * SHORT, quadratic
+            "context_tokens": lengths + answer, "prefix_hit_share": 0},
+            self.attention)["prefill_time"] / lengths).tolist()
+        self.quadratic = max(0.0, (long - short) / (LONG - SHORT))
+        self.linear = short - self.quadratic * SHORT
 
-    def recompute(self, tokens: float) -> float:
+    def recompute(self, tokens: np.ndarray) -> np.ndarray:
         """Time of a replica to compute a cache of so many tokens again [s]."""
         return self.linear * tokens + self.quadratic * tokens * tokens
 
@@ -293,59 +283,28 @@ class Population:
             conversations: that begin at this replica [1/s].
             tiers: fastest first.
         """
-        talk, result = self.talk, []
+        talk, result = self.talk, list[TierValue]()
         tokens = before = 0.0
         later = talk.findable[1:]
-        mean = float(later.mean()) if later.size else 0.0
-        again = float(np.mean([self.recompute(tokens) for tokens in later])) if later.size else 0.0
+        mean, again = (float(values.mean()) if later.size else 0.0
+                       for values in (later, self.recompute(later)))
         for tier in tiers:
-            away = tier.bandwidth < math.inf
             tokens += tier.tokens
             time = talk.time(conversations, tokens)
-            hits = talk.returns(time) if talk.turns > 1 else 0.0
-            per_token = self.per_token / tier.bandwidth
+            found = talk.returns(time) if talk.turns > 1 else 0.0
+            fetch = (tier.latency + mean * self.per_token / tier.bandwidth
+                     if tier.bandwidth < math.inf else 0.0)
+            faster = again - tier.latency
             result.append(TierValue(
-                tier.name, tokens, time, hits - before, talk.hit_share(hits),
-                tier.latency + mean * per_token if away else 0.0, again,
-                mean * self.per_token / (again - tier.latency) if again > tier.latency
-                else math.inf,
-                shortest_fetch(tier.latency, per_token, self.linear, self.quadratic)
-                if away else 0.0,
-                conversations * (talk.turns - 1) * (hits - before) * again))
-            before = hits
+                tier.name, tokens, time, found - before, found, talk.hit_share(found), fetch, again,
+                mean * self.per_token / faster if faster > 0 else math.inf, fetch < again))
+            before = found
         return result
-
-
-def needed(talk: Talk, conversations: float, share: float, per_token: float) -> float:
-    """Bytes that keep a share of the returns [B].
-
-    τ = -Z ln(1 - share).
-
-    Args:
-        talk: the conversations.
-        conversations: that begin [1/s].
-        share: of the turns that come back, what is to be found [1].
-        per_token: bytes of a token's cache [B/token].
-    """
-    return talk.kept_tokens(conversations, -talk.think * math.log1p(-share)) * per_token
-
-
-@dataclass(frozen=True)
-class Cached:
-    """Replicas that the busiest hour needs with caches in a tier and those before it.
-
-    Attributes:
-        replicas: fewest [1]; None where limits hold with no number up to those without a cache.
-        tiers: of every tier up to this one, at so many replicas.
-    """
-
-    replicas: int | None
-    tiers: tuple[TierValue, ...]
 
 
 def with_tiers(scenario: Scenario, population: Population, rate: float, limits: Limits,
                variation: float, most: int, host: float | None = None, storage: float = 0.0
-               ) -> list[Cached]:
+               ) -> list[TierValue]:
     """Replicas for a rate where conversations hit their caches, one more tier in each result.
 
     With fewer replicas each has more conversations, whose caches stay for less long: the fewest
@@ -364,16 +323,16 @@ def with_tiers(scenario: Scenario, population: Population, rate: float, limits: 
     def replica(hits: float) -> Replica:
         return Replica(scenario, {"prefix_hit_share": hits})
 
-    def at(replicas: int, depth: int) -> tuple[bool, tuple[TierValue, ...]]:
+    def at(replicas: int, depth: int) -> tuple[bool, TierValue]:
         share, hits = rate / replicas, 0.0
         for _ in range(TURNS):
             hits = round(hits, 4)
             now = replica(hits)
             flying = min(share, 0.99 * now.saturation)
-            tiers = population.tiers(flying * now.stay(flying), host, storage)[:depth]
-            values = tuple(population.tier_values(share / population.talk.turns, tiers))
+            tiers = population.tiers(flying * float(now.closed("e2e", flying)), host, storage)
+            values = population.tier_values(share / population.talk.turns, tiers[:depth])
             hits = next((tier.hit_share for tier in reversed(values) if tier.pays), 0.0)
-        return now.metrics(share, limits.share, variation).meets(limits), values
+        return now.metrics(share, limits.share, variation).meets(limits), values[-1]
 
     result = []
     for depth in range(1, 1 + len(population.tiers(0.0, host, storage))):
@@ -381,6 +340,6 @@ def with_tiers(scenario: Scenario, population: Population, rate: float, limits: 
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if at(middle, depth)[0] else (middle, high)
-        enough, values = at(high, depth)
-        result.append(Cached(high if enough else None, values))
+        enough, value = at(high, depth)
+        result.append(replace(value, replicas=high if enough else None))
     return result

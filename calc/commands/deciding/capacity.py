@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
@@ -183,6 +184,15 @@ def share_of(text: str) -> float:
     return percentile / PERCENT
 
 
+def finite(value: Any) -> Any:
+    """Plain data in which what has no end is null."""
+    if isinstance(value, dict):
+        return {name: finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and math.isinf(value) else value
+
+
 def _limits(given: dict[str, Any]) -> Any:
     from calc.capacity.day import Limits
 
@@ -204,9 +214,10 @@ def day_answer(scenario: Scenario, args: argparse.Namespace, given: dict[str, An
     fleets = {case: fleet_of(answer.replicas, replica.devices, per_server, failures, loading,
                              given["spares"], case) for case in ("low", "central", "high")}
     spares = promise and {case: spares_for(promise, fleet) for case, fleet in fleets.items()}
-    return {"load": args.load, "percentile": given["share"], "day": answer.as_json(),
+    return {"load": args.load, "percentile": given["share"], "day": finite(asdict(answer)),
             "failures": {
-                **fleets["central"].as_json(), "source": failures.id,
+                **asdict(fleets["central"]), "restarting": fleets["central"].restarting,
+                "share": fleets["central"].share, "source": failures.id,
                 "share_low": fleets["low"].share, "share_high": fleets["high"].share,
                 "promise": promise, "spares_for_promise": spares}}
 
@@ -223,7 +234,7 @@ def tiers_answer(scenario: Scenario, given: dict[str, Any], answer: dict[str, An
     cached = with_tiers(scenario, population, rate, _limits(given),
                         float(load("loads", answer["load"]).variation.value),
                         answer["day"]["replicas"], given["host_memory"], given["storage"])
-    return [{**one.tiers[-1].as_json(), "replicas": one.replicas} for one in cached]
+    return [finite(asdict(tier)) for tier in cached]
 
 
 def cards_answer(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
@@ -252,7 +263,7 @@ def print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> Non
     table = Table(spoken(say("hour")), "request/s", spoken(common("replicas")), spoken(say("busy")),
                   f"TTFT {of}", f"TPOT {of}")
     for number, hour in enumerate(day["hours"]):
-        times = (hour[f"{name}{column}"] for name in ("ttft", "tpot"))
+        times = (hour["seen"][f"{name}{column}"] for name in ("ttft", "tpot"))
         table.add_row(f"{number}", plain(hour['rate']), f"{hour['replicas']}",
                       f"{hour['busy']:.0%}", *(NONE if time is None else amount(time, "s")
                                                for time in times))

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import calc
 import catalogue
 from calc.capacity.availability import Fleet, failures_of, fleet_of
-from calc.capacity.tiers import Population, needed
+from calc.capacity.tiers import Population
 from calc.sensitivity.break_even import solve
 from calc.sensitivity.plans import Plan
 from calc.serving.evaluate import evaluate
@@ -211,7 +211,8 @@ def offload() -> None:
         requests = layouts.at(made, USERS, layouts.RATE) / float(made.inputs["output_tokens"])
         tiers = people.tiers(USERS, host=0.0, storage=1e12)
         storage = people.tier_values(requests / TURNS, tiers)[-1]
-        held = needed(people.talk, requests / TURNS, FOUND, people.per_token)
+        held = people.per_token * people.talk.kept_tokens(
+            requests / TURNS, -THINK * float(np.log1p(-FOUND)))
         fresh = requests / TURNS * float(people.talk.lengths[-1]) * people.per_token
         rows.append({"card": device_label(device), "precision": f"`{precision}`",
                      "cards": made.cards, "token": people.per_token,

@@ -56,11 +56,10 @@ def test_limits_hold_for_the_mean_or_at_the_percentile(limits, meets):
 @pytest.mark.parametrize("share", [0.2, 0.5])
 def test_means_are_those_of_the_steady_state(replica, share):
     rate = share * replica.saturation
-    seen, curve = replica.metrics(rate), replica.curve
+    seen = replica.metrics(rate)
     for name in ("ttft", "tpot"):
-        closed = np.interp(rate, curve["steady_request_throughput"], curve[f"steady_{name}"])
-        assert getattr(seen, name) == pytest.approx(closed, rel=0.1)
-    assert seen.in_flight == pytest.approx(rate * replica.stay(rate), rel=0.1)  # Little's law
+        assert getattr(seen, name) == pytest.approx(replica.closed(name, rate), rel=0.15)
+    assert seen.in_flight == pytest.approx(rate * replica.closed("e2e", rate), rel=0.15)  # Little
     assert seen.ttft <= seen.ttft_at
     assert seen.tpot <= seen.tpot_at
 
@@ -110,15 +109,17 @@ def test_slow_front_end_lowers_the_rate(replica):
 def test_every_hour_has_what_it_needs(replica):
     answer = day(replica, CODING, 3e5, LIMITS, start=600.0, think=60.0)
     for hour in answer.hours:
-        assert hour.rate <= hour.replicas * answer.sustained * (1 + 1e-9)
-        assert hour.replicas == 1 or hour.rate > (hour.replicas - 1) * answer.sustained
+        assert hour.rate <= hour.replicas * answer.rate_within_limits * (1 + 1e-9)
+        assert hour.replicas == 1 or hour.rate > (hour.replicas - 1) * answer.rate_within_limits
         assert hour.seen.meets(LIMITS)
     assert answer.replicas == max(hour.replicas for hour in answer.hours)
     assert sum(hour.rate for hour in answer.hours) * 3600 == pytest.approx(3e5)
-    assert answer.utilisation == pytest.approx(3e5 / 86_400 / answer.replicas / answer.sustained)
-    assert answer.saved == pytest.approx(1 - answer.scaled / answer.fixed)
-    seen = answer.busiest.seen
-    assert answer.online == pytest.approx(answer.busiest.rate * (seen.in_flight / seen.rate + 60))
+    assert answer.utilisation == pytest.approx(
+        3e5 / 86_400 / answer.replicas / answer.rate_within_limits)
+    assert answer.saved_by_scaling == pytest.approx(
+        1 - answer.card_seconds_scaled / answer.card_seconds_fixed)
+    hour = answer.hours[answer.busiest]
+    assert answer.online == pytest.approx(hour.rate * (hour.seen.in_flight / hour.seen.rate + 60))
 
 
 @pytest.mark.parametrize(("counts", "started"), [

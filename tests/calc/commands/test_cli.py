@@ -109,7 +109,7 @@ class TestAnswers:
             if name in ("tpot_floor", "ttft", "usable_memory", "e2e")]),
         (f"simulate {AWQ} --users 4 --requests 40", lambda answer: [
             (answer[name][key], "s") for name in ("ttft", "tpot") for key in ("mean", "p90")]),
-        (DAY, lambda answer: [(hour["ttft_at"], "s") for hour in answer["day"]["hours"]])])
+        (DAY, lambda answer: [(hour["seen"]["ttft_at"], "s") for hour in answer["day"]["hours"]])])
     def test_printed_numbers_are_those_of_the_json(self, capsys, asked, numbers):
         found = numbers(json.loads(ended(capsys, *asked.split(), "--json")[1]))
         printed = ended(capsys, *asked.split())[1]

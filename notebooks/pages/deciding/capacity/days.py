@@ -79,13 +79,14 @@ def answered(page: DayPlan) -> Day:
 
 def answer(page: DayPlan, found: Day) -> None:
     """The answer in a sentence, and the numbers of the page's prose."""
-    seen, inputs = found.busiest.seen, page.scenario.inputs()
+    seen, inputs = found.hours[found.busiest].seen, page.scenario.inputs()
     show(*say("replicas-for-users", users=fmt_int(page.users),
               questions=fmt_int(page.questions), bought=found.replicas,
-              cards=found.replicas * found.devices, share=fmt_percent(SHARE, 0),
+              cards=found.devices, share=fmt_percent(SHARE, 0),
               ttft=fmt_time(page.limits.ttft), tpot=fmt_time(page.limits.tpot),
               busiest_ttft=fmt_time(seen.ttft_at), busiest_tpot=fmt_time(seen.tpot_at),
-              utilisation=fmt_percent(found.utilisation, 0), saved=fmt_percent(found.saved, 0),
+              utilisation=fmt_percent(found.utilisation, 0),
+              saved=fmt_percent(found.saved_by_scaling, 0),
               heading=pair(page.scenario.heading), load=pair(page.load.name),
               input=fmt_int(inputs["input_tokens"]), output=fmt_int(inputs["output_tokens"])))
     number("day-online", round(found.online or 0))
@@ -97,16 +98,16 @@ def picture(found: Day, lang: str) -> Figure:
     """Arrivals by the hour, and the rate that the replicas of each hour take."""
     at = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=3.6)
-    edges, bought = np.arange(HOURS + 1), found.replicas * found.sustained
+    edges, bought = np.arange(HOURS + 1), found.replicas * found.rate_within_limits
     axes.stairs([hour.rate for hour in found.hours], edges, fill=True, color=figures.PALETTE[0],
                 alpha=0.55, label=say("arrivals")[at])
-    axes.stairs([hour.replicas * found.sustained for hour in found.hours], edges,
+    axes.stairs([hour.replicas * found.rate_within_limits for hour in found.hours], edges,
                 color=figures.PALETTE[1], lw=2, baseline=None,
                 label=say("what-replicas-of-hour-take")[at])
     axes.axhline(bought, color=figures.INK, lw=1.2, ls="--",
                  label=say("replicas-all-day", bought=found.replicas)[at])
     for place, hour in enumerate(found.hours):
-        axes.annotate(f"{hour.replicas}", (place + 0.5, hour.replicas * found.sustained),
+        axes.annotate(f"{hour.replicas}", (place + 0.5, hour.replicas * found.rate_within_limits),
                       xytext=(0, 2), ha="center", va="bottom", textcoords="offset points",
                       fontsize=8, color=figures.PALETTE[1])
     axes.set(xlim=(0, HOURS), ylim=(0, 1.25 * bought), xticks=range(0, HOURS + 1, 3),
@@ -145,10 +146,11 @@ def loads(page: DayPlan) -> None:
         Column(lambda row: row[0].name, say("load")),
         Column(lambda row: row[0].peak, say("busiest-hour-over-mean"), fmt_fixed),
         Column(lambda row: row[0].variation.value, say("minute-to-minute"), fmt_sig, digits=2),
-        Column(lambda row: row[1].sustained, say("request-s-of-replica"), fmt_sig),
-        Column(lambda row: row[1].replicas * row[1].devices, common("number-of-cards")),
+        Column(lambda row: row[1].rate_within_limits, say("request-s-of-replica"), fmt_sig),
+        Column(lambda row: row[1].devices, common("number-of-cards")),
         Column(lambda row: row[1].utilisation, say("busy"), fmt_percent, digits=0),
-        Column(lambda row: row[1].saved, say("saved-by-scaling"), fmt_percent, digits=0)])
+        Column(lambda row: row[1].saved_by_scaling, say("saved-by-scaling"), fmt_percent,
+               digits=0)])
     draw(partial(_over_mean, every))
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import catalogue
 from calc.answer.simulated_load import system_of
 from calc.capacity.day import Day
-from calc.capacity.tiers import Cached, Population, Talk, with_tiers
+from calc.capacity.tiers import Population, Talk, TierValue, with_tiers
 from calc.serving.metrics import summarise
 from calc.serving.requests import ClosedLoop, Prefixes
 from calc.serving.simulation import simulate
@@ -38,28 +38,27 @@ def population(page: DayPlan, turns: int) -> Population:
     return Population(page.scenario, turns, page.think)
 
 
-def tiers(page: DayPlan, found: Day, turns: int) -> list[Cached]:
+def tiers(page: DayPlan, found: Day, turns: int) -> list[TierValue]:
     """Each tier with those before it: what it keeps, what is found there, and what it is worth."""
     people = population(page, turns)
-    rate = found.busiest.rate
+    rate = found.hours[found.busiest].rate
     cached = with_tiers(page.scenario, people, rate, page.limits,
                         float(page.load.variation.value), found.replicas, storage=STORAGE)
-    table([(one.tiers[-1], one) for one in cached], [
-        Column(lambda row: NAMES[row[0].tier], say("up-to")),
-        Column(lambda row: round(row[0].tokens), say("tokens-per-replica"), fmt_int),
-        Column(lambda row: row[0].time / MINUTE, say("kept-for-min"), fmt_sig),
-        Column(lambda row: sum(tier.hits for tier in row[1].tiers), say("returns-found"),
-               fmt_percent),
-        Column(lambda row: row[0].hit_share, say("hits-all-tiers-so-far"), fmt_percent),
-        Column(lambda row: row[0].fetch, common("fetch"), fmt_time),
-        Column(lambda row: row[0].recompute, say("compute-again"), fmt_time),
-        Column(lambda row: f"{fmt_sig(row[0].break_even / GB)} GB/s", say("break-even")),
-        Column(lambda row: row[1].replicas or None, common("replicas"), str)], wide=True)
+    table(cached, [
+        Column(lambda row: NAMES[row.tier], say("up-to")),
+        Column(lambda row: round(row.tokens), say("tokens-per-replica"), fmt_int),
+        Column(lambda row: row.time / MINUTE, say("kept-for-min"), fmt_sig),
+        Column("returns", say("returns-found"), fmt_percent),
+        Column("hit_share", say("hits-all-tiers-so-far"), fmt_percent),
+        Column("fetch", common("fetch"), fmt_time),
+        Column("recompute", say("compute-again"), fmt_time),
+        Column(lambda row: f"{fmt_sig(row.break_even / GB)} GB/s", say("break-even")),
+        Column(lambda row: row.replicas or None, common("replicas"), str)], wide=True)
     numbers({"keep-before": found.replicas, "keep-after": cached[-1].replicas or found.replicas})
     return cached
 
 
-def which(page: DayPlan, turns: int, cached: list[Cached]) -> None:
+def which(page: DayPlan, turns: int, cached: list[TierValue]) -> None:
     """Whether the link of each tier is fast enough.
 
     Args:
@@ -70,7 +69,7 @@ def which(page: DayPlan, turns: int, cached: list[Cached]) -> None:
              for tier in population(page, turns).tiers(0.0, storage=STORAGE)}
     parts = [say("link", name=NAMES[one.tier], link=fmt_sig(links[one.tier] / GB),
                  pays=bool(one.pays), least=fmt_sig(one.break_even / GB))
-             for one in cached[-1].tiers if np.isfinite(links[one.tier])]
+             for one in cached if np.isfinite(links[one.tier])]
     if parts:
         show(*say("links", links=join(("; ", "；"), parts)))
 
