@@ -260,7 +260,11 @@ def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: boo
         scenario, steady, applied.inputs if applied else None)
     quantities = with_simulation(quantities, steady, simulated)
     burst, unanswered = is_burst(scenario, steady), unasked(inputs)
-    nearest = _changes(scenario, everything) if why and changes else ()
+    nearest: tuple[Change, ...] = ()
+    if why and changes:
+        from calc.answer.nearest import nearest_changes  # most deployments run
+
+        nearest = nearest_changes(scenario, everything)
     served, in_flight = float(everything["served_requests"]), float(inputs["concurrency"])
     return Estimate(
         scenario=scenario.id, engine=scenario.engine, fits=not why,
@@ -281,13 +285,6 @@ def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: boo
         documented=_comparisons(scenario, inputs | everything, quantities, burst),
         everything=everything, calibration=applied, steady=steady, simulated=simulated, burst=burst,
         seen=_service_level(quantities, steady, burst, in_flight))
-
-
-def _changes(scenario: Scenario, everything: Mapping[str, Any]) -> tuple[Change, ...]:
-    """Nearest changes that make a deployment run."""
-    from calc.answer.nearest import Search  # most deployments run
-
-    return tuple(Search(scenario, everything).changes())
 
 
 def _closed_form(scenario: Scenario, inputs: Mapping[str, Any], knobs: Sequence[Knob],

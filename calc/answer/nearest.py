@@ -10,7 +10,7 @@ for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,14 +19,13 @@ import numpy as np
 from calc.answer.steady_state import central_values
 from calc.layouts.feasible import HEADROOM, Judge, admitted, has_room, reasons
 from calc.layouts.layout import (
-    LAYOUT_AXES,
+    Rows,
     Sizes,
     at,
     card_counts,
     changed,
     divisors,
     enumerate_layouts,
-    iter_rows,
 )
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario, precision_inputs
@@ -42,7 +41,7 @@ from catalogue.deployments.admission import (
     subject_of,
     too_long,
 )
-from catalogue.deployments.cuts import Cut, written
+from catalogue.deployments.cuts import written
 from catalogue.deployments.physics_inputs import DEGREES, scale_up_domain
 from catalogue.deployments.physics_inputs import SHARED_CACHE as SHARED
 from catalogue.entries.deployments import Precision
@@ -57,6 +56,9 @@ CHANGE_QUANTITIES = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "
 OF_ALL = ("shared_ranks", "drafts", "drafter")  # of a cut, besides how it is laid out
 LEAST_CHUNK = 512  # tokens of a prompt chunk; shorter ones leave matmuls mostly idle
 MOST_NODES = 128  # that are tried
+AXES = dict(zip(("tensor", "pipeline", "data", "expert"), DEGREES, strict=True))
+"""Parallel sizes as attributes of ``Cut`` -> keys of a deployment."""
+Settings = dict[str, str | int]
 Text = dict[str, str]
 
 
@@ -72,7 +74,7 @@ class Change:
         text: one sentence in both languages.
     """
 
-    settings: dict[str, str | int]
+    settings: Settings
     devices: int
     quantities: dict[str, float]
     text: Text
@@ -82,244 +84,207 @@ class Change:
         return vars(self)
 
 
-class Search:
-    """The changes of one deployment that make it run.
+@dataclass(frozen=True)
+class Layouts:
+    """Layouts of some cards (columns) in precisions (rows), of both the nearest first.
 
-    Args:
-        scenario: the deployment; it need not fit.
-        found: quantities of ``calc.evaluate`` for it, scalars.
+    Attributes:
+        scenario: the deployment.
+        precisions: that its cards run.
+        rows: layouts, columns named as attributes of ``Cut``.
+        headroom: memory to spare, shape (precisions, layouts) [B]; -inf where no engine loads.
+        capacity: requests that have a place in the cache, likewise [request].
+        margin: what an engine may reserve besides, at the upper end of its range [B].
     """
 
-    def __init__(self, scenario: Scenario, quantities: Mapping[str, Any]) -> None:
-        self.scenario, self.found = scenario, quantities
-        self.inputs, self.attention = scenario.inputs(), scenario.model.attention
-        self.cut = cut_of(scenario)
-        own = subject_of(scenario)
-        self.problems = {problem.kind for problem in problems(own, self.cut)}
-        self.asked = not self.problems & set(OF_PRECISION)
-        options = precisions(own, scenario.precision)
-        first = [precision for precision in options if precision.id == scenario.precision.id]
-        if self.asked:
-            first = [scenario.precision]  # with what was changed in it
-        self.precisions = first + [precision for precision in options
-                                    if precision.id != scenario.precision.id]
-        # where it steps so already, or has no prompts, there is nothing to leave out
-        self.subject = replace(own, staged_groups=bool(self.inputs["separate_pools"]) or bool(
-            list(problems(replace(own, staged_groups=False), self.cut, (STAGES,)))))
-        reserve = scenario.device.runtime_reserve
-        self.margin = float(reserve.high - reserve.value) if reserve else 0.0
-        self.cuts = self._by_distance(scenario.devices)
-        self._tried: dict[int, dict[str, np.ndarray]] = {}
+    scenario: Scenario
+    precisions: list[Precision]
+    rows: Rows
+    headroom: np.ndarray
+    capacity: np.ndarray
+    margin: float
 
-    def changes(self) -> list[Change]:
-        """What makes it run, nearest first: on these cards, then on the fewest of their kind."""
-        if CONTEXT in self.problems:
-            return self._shorter()
-        steps = (self._undrafted, self._cut, self._deal, self._chunk, self._requests,
-                 self._context, self._precision, self._precision_and_cut, self._few_requests,
-                 self._more_cards)
-        every = [self._evaluated(settings) for step in steps for settings in step() if settings]
-        return [change for number, change in enumerate(every)
-                if not any(set(change.settings.items()) >= set(other.settings.items())
-                           for other in every[:number])]
+    def settings(self, row: int, column: int) -> Settings:
+        """What differs from the deployment."""
+        chosen, own = self.precisions[row].id, cut_of(self.scenario)
+        moved = {f"parallelism.{name}": int(self.rows[axis][column]) for axis, name in AXES.items()
+                 if self.rows[axis][column] != getattr(own, axis)}
+        return ({"precision": chosen} if chosen != self.scenario.precision.id else {}) | moved
 
-    def _shorter(self) -> list[Change]:
-        """Requests of as many tokens as the model knows, and what they need besides."""
-        workload, most = self.scenario.file.workload, positions(self.scenario.model)
-        tokens = int(self.inputs["input_tokens"] + self.inputs["output_tokens"])
-        if workload.context_tokens is None or (
-                workload.input_tokens is not None and too_long(tokens, most)):
-            return []
-        fewer: dict[str, str | int] = {"workload.context_tokens": int(most)}
-        other = changed(self.scenario, fewer)
-        quantities = evaluate(other.inputs(), self.attention)
-        if not reasons(other, quantities):
-            return [self._evaluated(fewer)]
-        return [self._evaluated(fewer | change.settings)
-                for change in Search(other, quantities).changes()]
-
-    @property
-    def _short(self) -> bool:
-        """Whether memory alone is what it lacks."""
-        return not has_room(self.found) and not self.problems
-
-    def _by_distance(self, devices: int) -> list[Cut]:
-        """Cuts of so many cards, nearest to the one asked for first; those over a network last."""
-        own, widest = self.cut.degrees, scale_up_domain(self.scenario.node)
-
-        def distance(cut: Cut) -> tuple[float, ...]:
-            new = cut.degrees
-            moved = sum(one != two for one, two in zip(new, own, strict=True))
-            factors = sum(abs(np.log2(one / two)) for one, two in zip(new, own, strict=True))
-            return (cut.tensor > max(widest, own[0]), moved, round(factors, 6), cut.pipeline,
-                    cut.tensor)
-
-        rows, _ = enumerate_layouts((devices,), Sizes(
-            slices=(self.cut.slices,), spares=lambda _: (self.cut.spares,),
-            context=(self.cut.context,)))
-        rest = {name: getattr(self.cut, name) for name in OF_ALL}
-        rows |= {name: np.full(len(rows["tensor"]), value) for name, value in rest.items()}
-        keep = admitted(self.subject, rows, [kind for kind in KINDS if kind not in (
-            *OF_PRECISION, "blocks", CONTEXT)])
-        return sorted((Cut(**{name: row[name] for name in (*LAYOUT_AXES[1:], *rest)})
-                       for row in iter_rows(at(rows, keep))), key=distance)
-
-    def _grid(self, tried: Sequence[Cut], precisions: Sequence[Precision]) -> dict[str, np.ndarray]:
-        """Memory of all cuts (columns) in all precisions (rows); none where no engine loads it."""
-        sizes = [precision_inputs(precision) for precision in precisions]
-        columns = {name: np.array([[row[name]] for row in sizes]) for name in sizes[0]}
-        degrees = {name: np.array([[cut.degrees[axis] for cut in tried]])
-                   for axis, name in enumerate(DEGREES)}
-        quantities = evaluate(self.inputs | columns | degrees | self.scenario.shares(degrees),
-                              self.attention, decode=False)
-        rows = {name: np.array([getattr(cut, name) for cut in tried])
-                for name in (*LAYOUT_AXES[1:], *OF_ALL)}
-        judge, kinds = Judge(), [kind for kind in KINDS if kind != CONTEXT]
-        loads = np.array([judge.kinds(replace(self.subject, precision=precision), rows, "cuts",
-                                      kinds) < 0 for precision in precisions])
-        return {HEADROOM: np.where(loads, quantities[HEADROOM], -np.inf),
-                "max_concurrency": np.where(loads, quantities["max_concurrency"], 0)}
-
-    def _all(self) -> dict[str, np.ndarray]:
-        """:meth:`_grid` of everything on the same cards."""
-        if 0 not in self._tried:
-            self._tried[0] = self._grid(self.cuts, self.precisions)
-        return self._tried[0]
-
-    def _first(self, headroom: np.ndarray) -> tuple[int, int] | None:
-        """First precision, and of it the first cut, that fit with the margin; else without it."""
+    def first(self, among: np.ndarray | bool = True) -> Settings | None:
+        """The first precision, and in it the first layout, with room for the margin, else without
+        it; None where there is none."""
         for least in (self.margin, 0.0):
-            rows = np.argwhere(has_room(headroom, least))
-            if len(rows):
-                return int(rows[0][0]), int(rows[0][1])
+            for row, column in np.argwhere(has_room(self.headroom, least) & among)[:1]:
+                return self.settings(row, column)
         return None
 
-    def _undrafted(self) -> Iterator[dict[str, str | int]]:
-        """No drafts, where none are made in pipeline stages."""
-        if self.problems == {"drafts"} and has_room(self.found):
-            yield {"workload.draft_tokens": 0}
 
-    def _settings(self, precision: int, cut: Cut) -> dict[str, str | int]:
-        chosen = self.precisions[precision].id
-        settings: dict[str, str | int] = {}
-        if chosen != self.scenario.precision.id:
-            settings["precision"] = chosen
-        return settings | {f"parallelism.{name}": new for name, new, old in
-                        zip(DEGREES, cut.degrees, self.cut.degrees, strict=True) if new != old}
+def nearest_changes(scenario: Scenario, quantities: Mapping[str, Any]) -> tuple[Change, ...]:
+    """Changes that make a deployment run, nearest first: on its cards, then on the fewest of their
+    kind.
 
-    def _cut(self) -> Iterator[dict[str, str | int]]:
-        """Another cut in the precision asked for."""
-        if self.asked and self.cuts and (
-                first := self._first(self._all()[HEADROOM][:1])):
-            yield self._settings(0, self.cuts[first[1]])
+    Args:
+        scenario: the deployment, which does not run.
+        quantities: those of ``calc.evaluate`` for it, scalars.
+    """
+    kinds = {problem.kind for problem in problems(subject_of(scenario), cut_of(scenario))}
+    if CONTEXT in kinds:
+        return _within_positions(scenario)
+    proposed: list[Settings] = []
+    for settings in _proposed(scenario, quantities, kinds):
+        if settings and not any(settings.items() >= other.items() for other in proposed):
+            proposed.append(settings)
+    return tuple(_evaluated(scenario, settings) for settings in proposed)
 
-    def _deal(self) -> Iterator[dict[str, str | int]]:
-        """The cache of a request over the fewest ranks, where no cut of the same cards suffices."""
-        if not self._short or any(self._cut()):
-            return
-        dealt = {"tensor": np.array([self.cut.tensor]), "expert": np.array([self.cut.expert]),
-                 "data": np.array([self.cut.data]), "slices": np.array([self.cut.slices])}
-        for size in divisors(self.cut.tensor):
-            loads = size > self.cut.context and admitted(
-                self.subject, dealt | {"context": np.array([size])}, ("dealt", "engine"))[0]
-            if loads and has_room(self._workload(**{SHARED: size})):
-                yield {f"parallelism.{SHARED}": size}
-                return
 
-    def _workload(self, **changed: float) -> Mapping[str, Any]:
-        return evaluate(self.inputs | changed | self.scenario.shares(changed), self.attention,
-                        decode=False)
+def _within_positions(scenario: Scenario) -> tuple[Change, ...]:
+    """Requests of as many tokens as the model has positions, and what they need besides."""
+    workload, most = scenario.file.workload, positions(scenario.model)
+    inputs = scenario.inputs()
+    if workload.context_tokens is None or (workload.input_tokens is not None and too_long(
+            int(inputs["input_tokens"] + inputs["output_tokens"]), most)):
+        return ()
+    fewer: Settings = {"workload.context_tokens": int(most)}
+    other = changed(scenario, fewer)
+    quantities = evaluate(other.inputs(), other.model.attention)
+    if not reasons(other, quantities):
+        return (_evaluated(scenario, fewer),)
+    return tuple(_evaluated(scenario, fewer | change.settings)
+                 for change in nearest_changes(other, quantities))
 
-    def _chunk(self) -> Iterator[dict[str, str | int]]:
-        """Shorter chunks of prompts, halved until it fits."""
-        size = int(self.inputs["max_num_batched_tokens"]) // 2
-        while self._short and size >= LEAST_CHUNK:
-            if has_room(self._workload(max_num_batched_tokens=size)):
-                yield {"workload.max_num_batched_tokens": size}
-                return
-            size //= 2
 
-    def _requests(self, share: float = 0.5) -> Iterator[dict[str, str | int]]:
-        """Fewer requests at once, if enough of those asked for remain."""
-        most = int(self.found["max_concurrency"])
-        if not self.problems and max(1, share * self.inputs["concurrency"]) <= most < self.inputs[
-                "concurrency"]:
-            yield {"workload.concurrency": most}
-
-    def _context(self) -> Iterator[dict[str, str | int]]:
-        """A shorter context, to what a request needs, or to half where only that is known.
-
-        Requests that are listed need theirs.
-        """
-        workload, context = self.scenario.file.workload, int(self.inputs["context_tokens"])
-        size = int(self.found["block_tokens"] * self.inputs[SHARED])
-        blocks = (self.found["kv_blocks"] - self.found["prompt_blocks"]) // self.found[
-            "requests_per_rank"]
-        room = int(blocks - self.found["state_blocks_per_request"]) * size
-        least = (max(1, context // 2) if workload.input_tokens is None
-                 else int(self.inputs["input_tokens"] + self.inputs["output_tokens"]))
-        if (not self.problems and self.scenario.variations is None
-                and workload.context_tokens is not None and least <= room < context):
-            yield {"workload.context_tokens": room}
-
-    def _precision(self) -> Iterator[dict[str, str | int]]:
-        """Another precision, cut as asked."""
-        if self.cut in self.cuts and self.precisions:
-            column = self._all()[HEADROOM][:, [self.cuts.index(self.cut)]]
-            if first := self._first(column):
-                yield self._settings(first[0], self.cut)
-
-    def _precision_and_cut(self) -> Iterator[dict[str, str | int]]:
-        """The nearest precision that fits in any cut, in its nearest cut."""
-        if self.cuts and self.precisions and (
-                first := self._first(self._all()[HEADROOM])):
-            yield self._settings(first[0], self.cuts[first[1]])
-
-    def _few_requests(self) -> Iterator[dict[str, str | int]]:
-        """Where all the requests are too many in any precision and cut: as many as one holds.
-
-        The nearest precision and cut that hold at least half of what the best of them holds.
-        """
-        if not (self.cuts and self.precisions):
-            return
-        budgets = self._all()
-        capacity = budgets["max_concurrency"]
-        if has_room(budgets[HEADROOM]).any() or capacity.max() < 1:
-            return
-        row, column = np.argwhere(capacity >= max(1, capacity.max() / 2))[0]
-        yield self._settings(int(row), self.cuts[column]) | {
+def _proposed(scenario: Scenario, quantities: Mapping[str, Any], kinds: set[str]
+              ) -> Iterator[Settings | None]:
+    """Settings that run, nearest first; None where a kind of change does not suffice."""
+    own, cut = subject_of(scenario), cut_of(scenario)
+    precision_runs = not kinds & set(OF_PRECISION)
+    options = precisions(own, scenario.precision)
+    first = [scenario.precision] if precision_runs else [  # with what was changed in it
+        precision for precision in options if precision.id == scenario.precision.id]
+    layouts = layouts_of(scenario, scenario.devices, first + [
+        precision for precision in options if precision.id != scenario.precision.id])
+    if kinds == {"drafts"} and has_room(quantities):  # none are made in pipeline stages
+        yield {"workload.draft_tokens": 0}
+    same = layouts.first(np.arange(len(layouts.precisions))[:, None] == 0)
+    if precision_runs:
+        yield same
+    if not kinds:
+        yield from _of_workload(scenario, quantities, deals=same is None)
+    yield layouts.first(np.all([layouts.rows[axis] == getattr(cut, axis) for axis in AXES], axis=0))
+    yield layouts.first()
+    # too many requests in any precision and layout: the nearest that has half the largest capacity
+    capacity = layouts.capacity
+    most = capacity.max(initial=0)
+    if most >= 1 and not has_room(layouts.headroom).any():
+        row, column = np.argwhere(capacity >= max(1, most / 2))[0]
+        yield layouts.settings(row, column) | {
             "workload.concurrency": int(capacity[row, column])}
+    if layouts.precisions and same is None and not has_room(quantities):
+        yield _more_cards(scenario, layouts.precisions[:1])
 
-    def _more_cards(self) -> Iterator[dict[str, str | int]]:
-        """The fewest cards of this kind on which it runs as asked, or in the nearest precision.
 
-        Not where another cut of the same cards does.
-        """
-        file = self.scenario.file
-        per_node = int(self.scenario.node.devices_per_node.value)
-        if (not self.precisions or has_room(self.found)
-                or (self.cuts and self._first(self._all()[HEADROOM][:1]))):
-            return
-        for devices in card_counts(self.scenario.devices + 1, MOST_NODES * per_node, per_node):
-            tried = self._by_distance(devices)
-            if not tried:
-                continue
-            if first := self._first(self._grid(tried, self.precisions[:1])[HEADROOM]):
-                nodes = -(-devices // per_node)
-                cluster: dict[str, str | int] = {}
-                if nodes != file.cluster.nodes.value:
-                    cluster["cluster.nodes"] = nodes
-                if file.cluster.devices is not None or devices < nodes * per_node:
-                    cluster["cluster.devices"] = devices
-                yield cluster | self._settings(0, tried[first[1]])
-                return
+def layouts_of(scenario: Scenario, devices: int, tried: list[Precision]) -> Layouts:
+    """Layouts of so many cards, nearest to the deployment's first; those over a network last.
 
-    def _evaluated(self, settings: dict[str, str | int]) -> Change:
-        """A change with what the runtime gives for it."""
-        other = changed(self.scenario, settings)
-        quantities = central_values(other, CHANGE_QUANTITIES)
-        return Change(settings, other.devices, quantities,
-                      _sentence(self.scenario, other, settings, quantities))
+    Args:
+        scenario: the deployment.
+        devices: cards [1].
+        tried: precisions, the nearest first.
+    """
+    own, cut, reserve = subject_of(scenario), cut_of(scenario), scenario.device.runtime_reserve
+    # where it steps so already, or has no prompts, there is nothing to leave out
+    subject = replace(own, staged_groups=bool(scenario.inputs()["separate_pools"]) or bool(
+        list(problems(replace(own, staged_groups=False), cut, (STAGES,)))))
+    rows, _ = enumerate_layouts((devices,), Sizes(
+        slices=(cut.slices,), spares=lambda _: (cut.spares,), context=(cut.context,)))
+    del rows["devices"]
+    rows |= {name: np.full(len(rows["tensor"]), getattr(cut, name)) for name in OF_ALL}
+    rows = at(rows, admitted(subject, rows, [
+        kind for kind in KINDS if kind not in (*OF_PRECISION, "blocks", CONTEXT)]))
+    sizes = np.array([rows[axis] / getattr(cut, axis) for axis in AXES])
+    rows = at(rows, np.lexsort((
+        rows["tensor"], rows["pipeline"], np.abs(np.log2(sizes)).sum(axis=0).round(6),
+        (sizes != 1).sum(axis=0),
+        rows["tensor"] > max(scale_up_domain(scenario.node), cut.tensor))))
+    headroom = capacity = np.zeros((len(tried), len(rows["tensor"])))
+    if headroom.size:
+        stored = [precision_inputs(precision) for precision in tried]
+        degrees = {name: rows[axis][None] for axis, name in AXES.items()}
+        quantities = evaluate(
+            scenario.inputs() | degrees | scenario.shares(degrees)
+            | {name: np.array([[row[name]] for row in stored]) for name in stored[0]},
+            scenario.model.attention, decode=False)
+        judge, kinds = Judge(), [kind for kind in KINDS if kind != CONTEXT]
+        loads = np.array([judge.kinds(replace(subject, precision=precision), rows, "layouts", kinds)
+                          < 0 for precision in tried])
+        headroom = np.where(loads, quantities[HEADROOM], -np.inf)
+        capacity = np.where(loads, quantities["max_concurrency"], 0)
+    return Layouts(scenario, tried, rows, headroom, capacity,
+                   float(reserve.high - reserve.value) if reserve else 0.0)
+
+
+def _of_workload(scenario: Scenario, quantities: Mapping[str, Any], deals: bool
+                 ) -> Iterator[Settings]:
+    """Changes of a deployment that lacks memory alone, in its precision and layout.
+
+    The cache of a request over the fewest ranks; shorter prompt chunks, halved until they fit; at
+    least half of the requests; a context that a request needs, or at least half where only that is
+    known. Requests that are listed need theirs.
+    """
+    inputs, cut, workload = scenario.inputs(), cut_of(scenario), scenario.file.workload
+
+    def fits(**changed: int) -> bool:
+        return bool(has_room(evaluate(inputs | changed | scenario.shares(changed),
+                                      scenario.model.attention, decode=False)))
+
+    dealt = {axis: np.array([getattr(cut, axis)])
+             for axis in ("tensor", "expert", "data", "slices")}
+    for size in divisors(cut.tensor) if deals else ():
+        if size > cut.context and admitted(
+                subject_of(scenario), dealt | {"context": np.array([size])}, ("dealt", "engine")
+                )[0] and fits(**{SHARED: size}):
+            yield {f"parallelism.{SHARED}": size}
+            break
+    chunk = int(inputs["max_num_batched_tokens"]) // 2
+    while chunk >= LEAST_CHUNK and not fits(max_num_batched_tokens=chunk):
+        chunk //= 2
+    if chunk >= LEAST_CHUNK:
+        yield {"workload.max_num_batched_tokens": chunk}
+    requests, context = int(quantities["max_concurrency"]), int(inputs["context_tokens"])
+    if max(1, inputs["concurrency"] / 2) <= requests < inputs["concurrency"]:
+        yield {"workload.concurrency": requests}
+    blocks = (quantities["kv_blocks"] - quantities["prompt_blocks"]) // quantities[
+        "requests_per_rank"] - quantities["state_blocks_per_request"]
+    room = int(blocks) * int(quantities["block_tokens"] * inputs[SHARED])
+    least = (max(1, context // 2) if workload.input_tokens is None
+             else int(inputs["input_tokens"] + inputs["output_tokens"]))
+    if (scenario.variations is None and workload.context_tokens is not None
+            and least <= room < context):
+        yield {"workload.context_tokens": room}
+
+
+def _more_cards(scenario: Scenario, tried: list[Precision]) -> Settings | None:
+    """The fewest cards of this kind on which it runs in the first precision; None if none do."""
+    cluster, per_node = scenario.file.cluster, int(scenario.node.devices_per_node.value)
+    for devices in card_counts(scenario.devices + 1, MOST_NODES * per_node, per_node):
+        settings = layouts_of(scenario, devices, tried).first()
+        if settings is not None:
+            nodes, counts = -(-devices // per_node), Settings()
+            if nodes != cluster.nodes.value:
+                counts["cluster.nodes"] = nodes
+            if cluster.devices is not None or devices < nodes * per_node:
+                counts["cluster.devices"] = devices
+            return counts | settings
+    return None
+
+
+def _evaluated(scenario: Scenario, settings: Settings) -> Change:
+    """A change with what the runtime gives for it."""
+    other = changed(scenario, settings)
+    quantities = central_values(other, CHANGE_QUANTITIES)
+    return Change(settings, other.devices, quantities,
+                  _sentence(scenario, other, settings, quantities))
 
 
 WORKLOAD = ("max_num_batched_tokens", "concurrency", "draft_tokens", "context_tokens")

@@ -8,10 +8,10 @@ from _seen import told_of
 
 import calc
 import catalogue
-from calc.answer.nearest import DEGREES, LEAST_CHUNK, Search
+from calc.answer.nearest import AXES, LEAST_CHUNK, layouts_of, nearest_changes
 from calc.layouts.feasible import HEADROOM, Judge, has_room, reasons
 from calc.layouts.layout import Sizes, card_counts, enumerate_layouts
-from catalogue.deployments.admission import cut_of, subject_of
+from catalogue.deployments.admission import cut_of, precisions, subject_of
 from catalogue.messages import LANGUAGES
 
 R1, AWQ, PLAN = "h200-r1-vllm-tp8", "s2-910b1-awq", "s0-scenario-1"
@@ -32,12 +32,12 @@ SHORT = [
 @functools.cache
 def searched(name, settings=()):
     scenario = catalogue.load_scenario(name, overrides=settings)
-    search = Search(scenario, calc.evaluate(scenario.inputs(), scenario.model.attention))
-    return search, search.changes()
+    quantities = calc.evaluate(scenario.inputs(), scenario.model.attention)
+    return scenario, quantities, nearest_changes(scenario, quantities)
 
 
 def settings_of(name, settings=()):
-    return [change.settings for change in searched(name, settings)[1]]
+    return [change.settings for change in searched(name, settings)[2]]
 
 
 def ran(name, settings, change):
@@ -50,7 +50,7 @@ def ran(name, settings, change):
 
 @pytest.mark.parametrize(("name", "settings"), SHORT)
 def test_every_change_runs_when_it_is_set(name, settings):
-    changes = searched(name, settings)[1]
+    changes = searched(name, settings)[2]
     assert changes
     assert not ran(name, settings, {})[2]
     for number, change in enumerate(changes):
@@ -89,7 +89,7 @@ def test_chunks_are_halved_until_they_fit(name, asked):
 @pytest.mark.parametrize("asked", [1300, 2000, 2600, 3000])
 def test_fewer_requests_are_proposed_where_half_of_them_remain(asked):
     settings = (f"{USERS}={asked}", f"workload.requests={asked}")
-    most = int(searched(R1, settings)[0].found["max_concurrency"])
+    most = int(searched(R1, settings)[1]["max_concurrency"])
     assert ({USERS: most} in settings_of(R1, settings)) == (asked / 2 <= most < asked)
 
 
@@ -104,15 +104,14 @@ def test_shorter_context_is_the_longest_that_fits_and_enough(name, settings, exp
     """In whole blocks, of no fewer tokens than a request has; half of it where none is stated."""
     told = [found[CONTEXT] for found in settings_of(name, settings) if set(found) == {CONTEXT}]
     assert told == expected
-    size = searched(name, settings)[0].inputs["block_size"]
+    size = searched(name, settings)[0].inputs()["block_size"]
     assert not any(ran(name, settings, {CONTEXT: tokens + size})[2] for tokens in told)
 
 
 @pytest.mark.parametrize(("name", "settings"), [(PLAN, ()), MANY, (R1, ("precision=bf16",))])
 def test_no_fewer_cards_suffice(name, settings):
     """Of smaller numbers no layout that an engine loads has room, in the precision asked for."""
-    search, changes = searched(name, settings)
-    scenario = search.scenario
+    scenario, _, changes = searched(name, settings)
     more = next(change for change in changes if change.devices > scenario.devices)
     counts = card_counts(scenario.devices + 1, more.devices,
                          int(scenario.node.devices_per_node.value))
@@ -129,48 +128,38 @@ def test_no_fewer_cards_suffice(name, settings):
     ("s1-plan-c", ()), (AWQ, (f"{USERS}=300",)), (AWQ, (f"{CHUNK}=100000",))])
 def test_no_nearer_layout_has_the_margin(name, settings):
     """The first layout with room for what an engine may reserve besides is proposed."""
-    search, changes = searched(name, settings)
-    chosen = search.cuts.index(cut_of(ran(name, settings, changes[0].settings)[0]))
-    degrees = {key: np.array([cut.degrees[at] for cut in search.cuts[:chosen + 1]])
-               for at, key in enumerate(DEGREES)}
-    *before, room = calc.evaluate(search.inputs | degrees, search.attention)[HEADROOM]
-    assert room >= search.margin > max(before)
+    scenario, _, changes = searched(name, settings)
+    layouts = layouts_of(scenario, scenario.devices, [scenario.precision])
+    cut, reserve = cut_of(ran(name, settings, changes[0].settings)[0]), (
+        scenario.device.runtime_reserve)
+    chosen = np.all([layouts.rows[axis] == getattr(cut, axis) for axis in AXES], axis=0).argmax()
+    *before, room = layouts.headroom[0, :chosen + 1]
+    assert room >= layouts.margin > max(before)
+    assert layouts.margin == float(reserve.high - reserve.value) > 0
 
 
 def test_few_requests_are_half_of_the_best_at_least():
-    search, changes = searched(AWQ, (f"{USERS}=3000",))
-    degrees = {name: np.array([cut.degrees[at] for cut in search.cuts])
-               for at, name in enumerate(DEGREES)}
-    held = np.concatenate([np.broadcast_to(calc.evaluate(
-        search.scenario.in_precision(precision).inputs() | degrees, "mla")["max_concurrency"],
-        len(search.cuts)) for precision in search.precisions])
-    assert changes[0].settings[USERS] == held[np.argmax(held >= held.max() / 2)]
+    scenario, _, changes = searched(AWQ, (f"{USERS}=3000",))
+    loaded = precisions(subject_of(scenario), scenario.precision)
+    rows = layouts_of(scenario, scenario.devices, []).rows
+    degrees = {name: rows[axis] for axis, name in AXES.items()}
+    capacity = np.concatenate([np.broadcast_to(calc.evaluate(
+        scenario.in_precision(precision).inputs() | degrees, "mla")["max_concurrency"],
+        len(rows["tensor"])) for precision in loaded])
+    assert changes[0].settings[USERS] == capacity[np.argmax(capacity >= capacity.max() / 2)]
 
 
 @pytest.mark.parametrize("name", [PLAN, "s1-plan-c", "wide-lmsys-decode"])
 def test_layouts_are_ordered_by_distance(name):
     """Those over a network come last, then those with more sizes moved, by more doublings."""
-    search, _ = searched(name)
-    degrees, asked = np.array([cut.degrees for cut in search.cuts]), search.cut.degrees
-    widest = max(asked[0], int(search.scenario.node.devices_per_node.value))
+    scenario = catalogue.load_scenario(name)
+    rows, cut = layouts_of(scenario, scenario.devices, []).rows, cut_of(scenario)
+    degrees, asked = np.array([rows[axis] for axis in AXES]).T, cut.degrees
+    widest = max(asked[0], int(scenario.node.devices_per_node.value))
     keys = list(zip(degrees[:, 0] > widest, (degrees != asked).sum(axis=1),
                     np.abs(np.log2(degrees / asked)).sum(axis=1).round(6), strict=True))
     assert keys == sorted(keys)
-    assert search.cuts[0] == search.cut
-    for cut in search.cuts:
-        assert cut.tensor * cut.pipeline * cut.data == search.scenario.devices
-        assert (cut.slices, cut.spares, cut.context, cut.drafts) == (
-            search.cut.slices, search.cut.spares, search.cut.context, search.cut.drafts)
-    assert search.subject.staged_groups  # where no prompts are prefilled beside decode
-
-
-@pytest.mark.parametrize(("settings", "asked"), [
-    ((), True), (("precision.logit=fp16",), True), (("precision=fp8-block",), False)])
-def test_precisions_begin_with_the_one_asked_for(settings, asked):
-    search, _ = searched(AWQ, settings)
-    names, own = [precision.id for precision in search.precisions], search.scenario.precision
-    assert len(set(names)) == len(names) > 1
-    assert not search.subject.staged_groups
-    assert (search.precisions[0] is own) is (own.id in names) is search.asked is asked
-    reserve = search.scenario.device.runtime_reserve
-    assert search.margin == float(reserve.high - reserve.value) > 0
+    assert tuple(degrees[0]) == asked
+    assert (degrees[:, :3].prod(axis=1) == scenario.devices).all()
+    for axis in ("slices", "spares", "context", "drafts"):
+        assert set(rows[axis].tolist()) == {getattr(cut, axis)}
