@@ -140,10 +140,10 @@ def row(seed: int) -> Row | None:
     if run_time * max(FEWEST, OF_EACH_USER * users) > DEAREST:
         return None
     seen = simulate_load(scenario, stated, system=system, wanted=MEANS, seed=seed)
-    if not seen.summary.steady or not seen.tpot.values.size:
+    if not seen.summary.steady or not seen.summary.tpot.values.size:
         return None
-    return Row(seed, kind, closed.values["steady_ttft"] / seen.ttft.mean,
-               closed.values["steady_tpot"] / seen.tpot.mean, closed.doubts)
+    return Row(seed, kind, closed.values["steady_ttft"] / seen.summary.ttft.mean,
+               closed.values["steady_tpot"] / seen.summary.tpot.mean, closed.doubts)
 
 
 def rows(first: int = FIRST) -> Iterator[Row]:

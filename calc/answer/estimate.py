@@ -134,8 +134,7 @@ class Estimate:
             [request].
         waiting: requests in flight that wait for a place in the cache [request].
         reasons: why it does not run, if it does not.
-        changes: that make the deployment run, the smallest first; none if it runs as it is, if none
-            exists, or if they were not searched.
+        changes: that make the deployment run, the smallest first; none if it runs or if none exist.
         nearest: the first of them.
         suffices_steadily: whether it only lacks room for all requests at their longest at once.
         bottleneck: by phase, the resource that binds the largest part of a step.
@@ -223,8 +222,7 @@ def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     return QUANTITIES | {"kv_bytes_per_token": UPPER_BOUND, "kv_per_device": ESTIMATE}
 
 
-def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: bool = True
-             ) -> Estimate:
+def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     """Evaluate a scenario.
 
     >>> import catalogue
@@ -242,7 +240,6 @@ def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: boo
         scenario: the deployment.
         applied: calibration whose values take the place of the priors
             (``calc.evidence.calibration.apply``).
-        changes: whether to search the nearest changes of a deployment that does not run.
     """
     inputs, attention = scenario.inputs(), scenario.model.attention
     knobs = scenario.knobs()
@@ -252,7 +249,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: boo
     everything = evaluate(inputs, attention)
     lengths = scenario.file.workload.output_tokens is not None
     steady = steady_state(scenario, inputs, everything) if lengths else None
-    quantities = _closed_form(scenario, inputs, knobs, everything, steady, applied)
+    quantities = closed_form_amounts(scenario, inputs, knobs, everything, steady, applied)
     headroom = quantities[HEADROOM]
     why = reasons(scenario, everything)
     short = any(reason.kind == MEMORY for reason in why)
@@ -261,7 +258,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: boo
     quantities = with_simulation(quantities, steady, simulated)
     burst, unanswered = is_burst(scenario, steady), unasked(inputs)
     nearest: tuple[Change, ...] = ()
-    if why and changes:
+    if why:
         from calc.answer.nearest import nearest_changes  # most deployments run
 
         nearest = nearest_changes(scenario, everything)
@@ -273,7 +270,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: boo
         spare=float(headroom.value), in_flight=in_flight, served=served,
         waiting=in_flight - served, reasons=why,
         changes=nearest, nearest=next(iter(nearest), None),
-        suffices_steadily=_suffices_steadily(inputs, everything, why, steady),
+        suffices_steadily=cache_suffices_steadily(inputs, everything, why, steady),
         bottleneck={phase: MEMORY if short else bottleneck(inputs, everything, phase)
                     for phase in ("prefill", "decode")},
         quantities=quantities, unasked=unanswered,
@@ -282,14 +279,14 @@ def estimate(scenario: Scenario, applied: Applied | None = None, *, changes: boo
         parts={name: {part: float(time) for part, time in parts.items()} for name, parts in (
             ("tpot", token_parts(inputs, everything)),
             ("prefill_chunk", step_parts(inputs, everything, "prefill")))},
-        documented=_comparisons(scenario, inputs | everything, quantities, burst),
+        documented=compare_documented(scenario, inputs | everything, quantities, burst),
         everything=everything, calibration=applied, steady=steady, simulated=simulated, burst=burst,
-        seen=_service_level(quantities, steady, burst, in_flight))
+        seen=service_level(quantities, steady, burst, in_flight))
 
 
-def _closed_form(scenario: Scenario, inputs: Mapping[str, Any], knobs: Sequence[Knob],
-                 everything: Mapping[str, Any], steady: SteadyState | None,
-                 applied: Applied | None) -> dict[str, Amount]:
+def closed_form_amounts(scenario: Scenario, inputs: Mapping[str, Any], knobs: Sequence[Knob],
+                        everything: Mapping[str, Any], steady: SteadyState | None,
+                        applied: Applied | None) -> dict[str, Amount]:
     """Quantities that a deployment has, with intervals; those of its steady state in closed
     form."""
     left_out = LATENCIES if steady is None else () if steady.keeps_up else tuple(STEADY)
@@ -297,7 +294,7 @@ def _closed_form(scenario: Scenario, inputs: Mapping[str, Any], knobs: Sequence[
               and (name not in ADDED or everything[name] > 0)}
     if steady is not None and "output_throughput" in unasked(inputs):
         stated |= {"input_throughput": ESTIMATE}
-    own = with_steady_errors(own_errors(scenario))
+    own = errors_of(scenario)
     amounts = predicted(scenario, stated, own, inputs, knobs)
     if steady is not None:
         _at_arrivals(steady, amounts)
@@ -309,8 +306,8 @@ def _closed_form(scenario: Scenario, inputs: Mapping[str, Any], knobs: Sequence[
                           name=name) for name, kind in stated.items()}
 
 
-def _suffices_steadily(inputs: Mapping[str, Any], everything: Mapping[str, Any],
-                       why: Sequence[Reason], steady: SteadyState | None) -> bool:
+def cache_suffices_steadily(inputs: Mapping[str, Any], everything: Mapping[str, Any],
+                            why: Sequence[Reason], steady: SteadyState | None) -> bool:
     """Whether the cache suffices on average, though not for all requests at their longest at once.
 
     Requests must differ or come one by one, the longest must fit, and so must what all of them
@@ -326,8 +323,8 @@ def _suffices_steadily(inputs: Mapping[str, Any], everything: Mapping[str, Any],
                 and everything["longest_requests"] >= 1 and steady.cache["cache_occupied"] < 1)
 
 
-def _service_level(quantities: Mapping[str, Amount], steady: SteadyState | None, burst: bool,
-                   in_flight: float) -> ServiceLevel | None:
+def service_level(quantities: Mapping[str, Amount], steady: SteadyState | None, burst: bool,
+                  in_flight: float) -> ServiceLevel | None:
     """Latency and throughput as users measure them; None as ``Estimate.seen`` documents."""
     if steady is None or not steady.keeps_up:
         return None
@@ -346,7 +343,7 @@ def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] |
         names: quantities.
         own: errors of the formulas, inputs and what has a range; the deployment's, if absent.
     """
-    own = with_steady_errors(own_errors(scenario)) if own is None else own
+    own = errors_of(scenario) if own is None else own
     return interval(scenario.inputs() if inputs is None else inputs,
                     scenario.knobs() if knobs is None else knobs, scenario.model.attention, names,
                     {name: error.parts for name, error in own.items()})
@@ -366,18 +363,21 @@ def steady_amounts(scenario: Scenario, names: Iterable[str], seen: LoadResult | 
     steady = steady_state(scenario, inputs, evaluate(inputs, scenario.model.attention))
     if not steady.keeps_up:
         return {}
-    moved = steady.values if inputs["open_arrivals"] or inputs["think_time"] else {}
-    _at_arrivals(replace(steady, values={
-        name: value for name, value in moved.items() if name in amounts}), amounts)
+    _at_arrivals(steady, amounts)
     if seen is None or not steady.doubts:
         seen = simulate_steady_state(scenario, steady)
     return with_simulation(amounts, steady, seen)
 
 
-def with_steady_errors(own: dict[str, Own]) -> dict[str, Own]:
-    """Own errors, that of a burst for each quantity of a steady state and of a bench as well."""
-    of_bursts = STEADY | OF_BENCHES
-    return own | {name: own[burst] for name, burst in of_bursts.items() if burst in own}
+def errors_of(scenario: Scenario) -> dict[str, Own]:
+    """Own errors of the formulas of a deployment, by quantity; those of a burst for quantities of a
+    steady state and of a benchmark as well.
+
+    Args:
+        scenario: the deployment.
+    """
+    own = own_errors(scenario)
+    return own | {name: own[burst] for name, burst in (STEADY | OF_BENCHES).items() if burst in own}
 
 
 def _at_arrivals(steady: SteadyState, bounds: dict[str, Amount]) -> None:
@@ -386,6 +386,8 @@ def _at_arrivals(steady: SteadyState, bounds: dict[str, Amount]) -> None:
     Of independent arrivals that are let out the throughput is what is asked.
     """
     for name, value in steady.values.items():
+        if name not in bounds:
+            continue
         if steady.arrivals == "poisson" and name == THROUGHPUT:
             bounds[name] = replace(bounds[name], value=value, low=value, high=value)
         else:
@@ -403,8 +405,8 @@ def whole_counts(amount: Amount) -> Amount:
     return amount.over(lambda number: max(0, math.floor(number)))
 
 
-def _comparisons(scenario: Scenario, results: Mapping[str, Any],
-                 quantities: Mapping[str, Amount], burst: bool) -> tuple[Comparison, ...]:
+def compare_documented(scenario: Scenario, results: Mapping[str, Any],
+                       quantities: Mapping[str, Amount], burst: bool) -> tuple[Comparison, ...]:
     """Each documented value beside ours: a measured one beside that of a burst, a printed one
     beside what users see.
 
@@ -425,16 +427,11 @@ def _comparisons(scenario: Scenario, results: Mapping[str, Any],
         values = reported if claim.value.kind == "measured" else seen
         if not claim.comparable or claim.quantity not in values:
             return None
-        return _number(values[claim.quantity] / unit_count(scenario, claim))
+        return _number(values[claim.quantity] / part_count(scenario, claim.of))
 
     return tuple(
         Comparison(claim.quantity, claim.value.unit, claim.value.section, claim.value.value,
                    documented.recomputed(claim), ours(claim)) for claim in documented.claims)
-
-
-def unit_count(scenario: Scenario, claim: Claim) -> int:
-    """How many of what a claim speaks of the deployment has: replicas, devices, layers [1]."""
-    return part_count(scenario, claim.of)
 
 
 def part_count(scenario: Scenario, part: str) -> int:

@@ -17,10 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.estimate import predicted
+from calc.answer.estimate import steady_amounts
 from calc.answer.service import combine_pools
-from calc.answer.steady_state import simulate_steady_state, steady_state, with_simulation
-from calc.evidence.validation import Predictions
 from calc.layouts.feasible import reasons
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
@@ -113,7 +111,7 @@ def gate_cells(system: str) -> tuple[GateCell, ...]:
     nothing = Amount(math.nan, math.nan, math.nan, "1")
     cells = []
     for row in gate_rows(system):
-        amounts, refused = _predict(row, symbols)
+        amounts, refused = predict_row(row, symbols)
         for metric, measured in row.measured.items():
             amount = amounts.get(metric, nothing)
             cells.append(GateCell(system, row.number, metric, measured, float(amount.value),
@@ -138,24 +136,20 @@ def summarise(cells: Iterable[GateCell]) -> list[GateSummary]:
     summaries = []
     for (system, metric), group in groups.items():
         computed = [cell for cell in group if not math.isnan(cell.predicted)]
-        row, measured, predicted, low, high = np.array(
-            [(cell.row, cell.measured, cell.predicted, cell.low, cell.high) for cell in computed]
-        ).reshape(-1, 5).T
-        predictions = Predictions(row, measured, predicted, low, high)
-        sizes = np.abs(predictions.errors) if computed else np.array([math.nan])
-        ranged = [cell for cell in computed if not math.isnan(cell.low)]
+        ratios = np.array([cell.predicted / cell.measured for cell in computed] or [math.nan])
+        sizes = np.abs(ratios - 1)
+        inside = [float(cell.low <= cell.measured <= cell.high) for cell in computed
+                  if not math.isnan(cell.low)]
         summaries.append(GateSummary(
             system, metric, len(group), len(computed),
             sum(cell.refused is not None for cell in group), float(sizes.mean()),
-            float(np.median(sizes)),
-            predictions.bias if computed else math.nan, float(sizes.max()),
-            predictions.worst_row if computed else 0,
-            float(np.mean([cell.low <= cell.measured <= cell.high for cell in ranged]))
-            if ranged else math.nan))
+            float(np.median(sizes)), float(np.exp(np.log(ratios).mean())), float(sizes.max()),
+            computed[int(sizes.argmax())].row if computed else 0,
+            float(np.mean(inside or [math.nan]))))
     return summaries
 
 
-def _predict(row: GateRow, symbols: Mapping[str, str]) -> tuple[dict[str, Amount], str | None]:
+def predict_row(row: GateRow, symbols: Mapping[str, str]) -> tuple[dict[str, Amount], str | None]:
     """Return amounts by metric, and the first reason why ``estimate`` refuses the deployment.
 
     Two pools are predicted as a closed loop over both, without intervals.
@@ -175,9 +169,7 @@ def _predict(row: GateRow, symbols: Mapping[str, str]) -> tuple[dict[str, Amount
         amounts = {name: Amount(value, math.nan, math.nan, METRIC_UNITS[name])
                    for name, value in values.items()}
     else:
-        steady = steady_state(scenario, inputs, everything)
-        results = with_simulation(predicted(scenario, sorted(set(symbols.values()))), steady,
-                                  simulate_steady_state(scenario, steady))
+        results = steady_amounts(scenario, sorted(set(symbols.values())))
         total = (inputs["input_tokens"] + inputs["output_tokens"]) / inputs["output_tokens"]
         amounts = {metric: results[name].scaled(total if metric == "total_throughput" else 1.0)
                    for metric, name in symbols.items()}

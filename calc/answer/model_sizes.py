@@ -127,10 +127,10 @@ def stored_bytes(model: Model, checkpoint: Checkpoint, precision: str) -> float:
     main = sum(count * width["attention" if name.startswith("attention") else name]
                for name, count in parameters_by_class(model).items())
     layers = _prediction_layers(model) if checkpoint.drafts else 0
-    return float(main + layers * _bytes_of_a_prediction_layer(model, width))
+    return float(main + layers * prediction_layer_bytes(model, width))
 
 
-def _bytes_of_a_prediction_layer(model: Model, width: dict[str, float]) -> float:
+def prediction_layer_bytes(model: Model, width: dict[str, float]) -> float:
     """Its classes as those of the model; the matrix that joins its inputs is as wide as norms."""
     n, routed = _counted(model), model.n_routed_experts
     classes = {

@@ -130,15 +130,15 @@ def nearest_changes(scenario: Scenario, quantities: Mapping[str, Any]) -> tuple[
     """
     kinds = {problem.kind for problem in problems(subject_of(scenario), cut_of(scenario))}
     if CONTEXT in kinds:
-        return _within_positions(scenario)
+        return within_positions(scenario)
     proposed: list[Settings] = []
-    for settings in _proposed(scenario, quantities, kinds):
+    for settings in proposed_settings(scenario, quantities, kinds):
         if settings and not any(settings.items() >= other.items() for other in proposed):
             proposed.append(settings)
     return tuple(_evaluated(scenario, settings) for settings in proposed)
 
 
-def _within_positions(scenario: Scenario) -> tuple[Change, ...]:
+def within_positions(scenario: Scenario) -> tuple[Change, ...]:
     """Requests of as many tokens as the model has positions, and what they need besides."""
     workload, most = scenario.file.workload, positions(scenario.model)
     inputs = scenario.inputs()
@@ -154,8 +154,8 @@ def _within_positions(scenario: Scenario) -> tuple[Change, ...]:
                  for change in nearest_changes(other, quantities))
 
 
-def _proposed(scenario: Scenario, quantities: Mapping[str, Any], kinds: set[str]
-              ) -> Iterator[Settings | None]:
+def proposed_settings(scenario: Scenario, quantities: Mapping[str, Any], kinds: set[str]
+                      ) -> Iterator[Settings | None]:
     """Settings that run, nearest first; None where a kind of change does not suffice."""
     own, cut = subject_of(scenario), cut_of(scenario)
     precision_runs = not kinds & set(OF_PRECISION)
@@ -170,7 +170,7 @@ def _proposed(scenario: Scenario, quantities: Mapping[str, Any], kinds: set[str]
     if precision_runs:
         yield same
     if not kinds:
-        yield from _of_workload(scenario, quantities, deals=same is None)
+        yield from workload_changes(scenario, quantities, deals=same is None)
     yield layouts.first(np.all([layouts.rows[axis] == getattr(cut, axis) for axis in AXES], axis=0))
     yield layouts.first()
     # too many requests in any precision and layout: the nearest that has half the largest capacity
@@ -181,7 +181,7 @@ def _proposed(scenario: Scenario, quantities: Mapping[str, Any], kinds: set[str]
         yield layouts.settings(row, column) | {
             "workload.concurrency": int(capacity[row, column])}
     if layouts.precisions and same is None and not has_room(quantities):
-        yield _more_cards(scenario, layouts.precisions[:1])
+        yield more_cards(scenario, layouts.precisions[:1])
 
 
 def layouts_of(scenario: Scenario, devices: int, tried: list[Precision]) -> Layouts:
@@ -224,8 +224,8 @@ def layouts_of(scenario: Scenario, devices: int, tried: list[Precision]) -> Layo
                    float(reserve.high - reserve.value) if reserve else 0.0)
 
 
-def _of_workload(scenario: Scenario, quantities: Mapping[str, Any], deals: bool
-                 ) -> Iterator[Settings]:
+def workload_changes(scenario: Scenario, quantities: Mapping[str, Any], deals: bool
+                     ) -> Iterator[Settings]:
     """Changes of a deployment that lacks memory alone, in its precision and layout.
 
     The cache of a request over the fewest ranks; shorter prompt chunks, halved until they fit; at
@@ -264,7 +264,7 @@ def _of_workload(scenario: Scenario, quantities: Mapping[str, Any], deals: bool
         yield {"workload.context_tokens": room}
 
 
-def _more_cards(scenario: Scenario, tried: list[Precision]) -> Settings | None:
+def more_cards(scenario: Scenario, tried: list[Precision]) -> Settings | None:
     """The fewest cards of this kind on which it runs in the first precision; None if none do."""
     cluster, per_node = scenario.file.cluster, int(scenario.node.devices_per_node.value)
     for devices in card_counts(scenario.devices + 1, MOST_NODES * per_node, per_node):
@@ -284,14 +284,14 @@ def _evaluated(scenario: Scenario, settings: Settings) -> Change:
     other = changed(scenario, settings)
     quantities = central_values(other, CHANGE_QUANTITIES)
     return Change(settings, other.devices, quantities,
-                  _sentence(scenario, other, settings, quantities))
+                  describe_change(scenario, other, settings, quantities))
 
 
 WORKLOAD = ("max_num_batched_tokens", "concurrency", "draft_tokens", "context_tokens")
 
 
-def _sentence(original: Scenario, changed: Scenario, settings: Mapping[str, str | int],
-              quantities: Mapping[str, float]) -> Text:
+def describe_change(original: Scenario, changed: Scenario, settings: Mapping[str, str | int],
+                    quantities: Mapping[str, float]) -> Text:
     """What is changed, and what comes out."""
     layout = written(cut_of(changed))
     cards = changed.devices

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from calc.serving.requests import Distribution, Shape, shapes_of
 from calc.uncertainty import Amount
@@ -103,24 +102,14 @@ class Longest:
 
     Attributes:
         tokens: of prompt and answer together [token].
-        rule: what it follows from: ``stated``, the ``positions`` of the model, the ``longest``
-            prompt and answer of the demand, or the ``cache`` at the lower end of its interval.
+        rule: what it follows from, one clause: the workload, the positions of the model, the
+            longest prompt and answer of the demand, or the cache at the lower end of its interval.
         refused: share of the requests that are longer, refused or cut off by the engine [1].
     """
 
     tokens: int
-    rule: Literal["stated", "positions", "longest", "cache"]
+    rule: Pair
     refused: float
-
-    @property
-    def words(self) -> Pair:
-        """The reason of the limit, one clause."""
-        return say("rule", rule=self.rule)
-
-    @property
-    def why(self) -> str:
-        """The clause in English, as scripts have it."""
-        return self.words[0]
 
 
 def longest(scenario: Scenario, blocks: Amount, state: float = 0,
@@ -155,13 +144,12 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0,
         raise ParamsError(f"'{scenario.id}': a request of {needed:,} tokens, and the cache of a "
                           f"replica holds {room:,}: no engine starts so, expected a "
                           f"context_tokens of at most {room:,}, or more memory for the cache.")
-    if stated is not None:
-        return Longest(stated, "stated", _beyond(scenario, stated))
     most, served = positions(scenario.model), longest_served(scenario)
     least = served if served <= room else mean
-    tokens = int(max(least, min(most, surely)))
-    return Longest(tokens, "positions" if tokens == most else "longest" if tokens == least
-                   else "cache", _beyond(scenario, tokens))
+    tokens = int(max(least, min(most, surely))) if stated is None else stated
+    rule = ("stated" if stated is not None else "positions" if tokens == most
+            else "longest" if tokens == least else "cache")
+    return Longest(tokens, say("rule", rule=rule), _beyond(scenario, tokens))
 
 
 def longer_words(scenario: Scenario) -> Pair | None:

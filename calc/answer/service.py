@@ -218,7 +218,7 @@ def combine_pools(prefill: Scenario, decode: Scenario, *, users: float | None = 
         min(float(quantities["pools_rate"]), *let_in), float(quantities["kv_transfer_time"]),
         float(quantities["best_prefill_devices"]), float(quantities["best_pools_rate"]),
         best_groups, whole_rate,
-        _loop(decode, inputs, float(prompts["cache_load_wait"] + prompts["prefill_time"]),
+        loop_of_pools(decode, inputs, float(prompts["cache_load_wait"] + prompts["prefill_time"]),
               quantities,
               first["data_parallel"] / given * (1 + first["prompt_variation"] ** 2), users,
               min(let_in)))
@@ -240,9 +240,9 @@ def whole_groups(devices: int, sizes: list[int], rates: list[float]
     return best, min(count * rate for count, rate in zip(best, rates, strict=True))
 
 
-def _loop(decode: Scenario, inputs: Mapping[str, Any], prefill_time: float,
-          quantities: Mapping[str, Any], service: float, asking: float | None, let_in: float
-          ) -> Loop:
+def loop_of_pools(decode: Scenario, inputs: Mapping[str, Any], prefill_time: float,
+                  quantities: Mapping[str, Any], service: float, asking: float | None, let_in: float
+                  ) -> Loop:
     """Both pools under the load of the one that decodes, of whose requests only some decode.
 
     Args:
@@ -476,7 +476,7 @@ def startup_line(scenario: Scenario) -> StartupLine | None:
     try:
         most = longest(scenario, whole_counts(predicted(scenario, ["kv_blocks"])["kv_blocks"]),
                        beside_tokens(everything), everything["block_tokens"])
-        length, rule = most.tokens, most.words
+        length, rule = most.tokens, most.rule
     except ParamsError:  # the cache holds none
         length, starts = int(inputs["context_tokens"]), False
     of = predicted(scenario, OF_LINE, inputs=inputs | {"context_tokens": length})

@@ -2,7 +2,7 @@
 
 >>> from catalogue import load_scenario
 >>> result = simulate_load(load_scenario("s2-910b1-awq"), UserLoad(users=16))
->>> ttft = result.ttft.at(0.9)
+>>> ttft = result.summary.ttft.at(0.9)
 >>> result.summary.steady, ttft.low < ttft.value < ttft.high
 (True, True)
 """
@@ -286,26 +286,12 @@ class LoadResult:
 
     def as_json(self) -> dict[str, Any]:
         """What was simulated; its means are told elsewhere. Plain data."""
-        widths = {"ttft_half_width": self.ttft.half_width, "tpot_half_width": self.tpot.half_width}
+        widths = {f"{name}_half_width": getattr(self.summary, name).half_width
+                  for name in ("ttft", "tpot")}
         return {"requests": self.summary.requests, "seed": self.seed, "precise": self.precise,
                 "share": self.share, "lengths": str(self.lengths) if self.lengths else None,
                 **{name: width if math.isfinite(width) else None
                    for name, width in widths.items()}}
-
-    @property
-    def ttft(self) -> Latency:
-        """Time to first token [s]."""
-        return self.summary.ttft
-
-    @property
-    def tpot(self) -> Latency:
-        """Time per token after the first [s]."""
-        return self.summary.tpot
-
-    @property
-    def e2e(self) -> Latency:
-        """Until the last token [s]."""
-        return self.summary.e2e
 
 
 def stated_load(scenario: Scenario) -> UserLoad:
@@ -351,7 +337,7 @@ def simulate_load(scenario: Scenario, load: UserLoad | None = None, *,
     """
     load = load or stated_load(scenario)
     system = system or system_of(scenario)
-    part, share = _part(system, load)
+    part, share = simulated_part(system, load)
     part_load = replace(load, users=load.users and max(1, round(load.users * share)),
                         rate=load.rate and load.rate * share)
     ramp = cycle(scenario, load)
@@ -473,7 +459,7 @@ def chunks_run_time(system: System) -> float:
     return OF_A_CHUNK * max(0, chunks - FEW_CHUNKS)
 
 
-def _part(system: System, load: UserLoad) -> tuple[System, float]:
+def simulated_part(system: System, load: UserLoad) -> tuple[System, float]:
     """As few of equal replicas as give enough requests, and their share; pools stay whole."""
     pool = system.pool
     groups = pool.replicas // pool.ranks

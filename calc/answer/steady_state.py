@@ -145,7 +145,7 @@ def _doubts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[s
 class _Run:
     """A simulation by everything that it is made of."""
 
-    key: tuple[str, ...]
+    key: str
     scenario: Scenario = field(compare=False)
     given: Mapping[str, Any] = field(compare=False)
 
@@ -168,37 +168,26 @@ def simulate_steady_state(scenario: Scenario, steady: SteadyState,
     if not steady.doubts or not steady.keeps_up or inputs["separate_pools"]:
         return None
     given, file = dict(given or {}), scenario.file
-    stated = (file.scheduling, file.prefill_coordination, file.prefill_delay_steps,
-              file.workload.model_dump_json(exclude={"text"}), scenario.variations)
-    key = (scenario.id, scenario.model.attention, repr(stated),
-           repr(sorted((inputs | given).items())))
-    return _simulated(_Run(key, scenario, given))
+    return _simulated(_Run(repr((
+        scenario.id, scenario.model.attention, file.scheduling, file.prefill_coordination,
+        file.prefill_delay_steps, file.workload.model_dump_json(exclude={"text"}),
+        scenario.variations, sorted((inputs | given).items()))), scenario, given))
 
 
 @lru_cache(maxsize=CACHED_RUNS)
 def _simulated(run: _Run) -> LoadResult | None:
-    # most deployments are not simulated
-    from calc.answer.simulated_load import (
-        CYCLES,
-        MEANS,
-        chunks_run_time,
-        cycle,
-        request_run_time,
-        simulate_load,
-        stated_load,
-        system_of,
-    )
-    from calc.answer.simulated_load import FEWEST as FEWEST_REQUESTS
+    from calc.answer import simulated_load as simulated  # most deployments are not
 
-    system, load = system_of(run.scenario, given=run.given), stated_load(run.scenario)
-    load = replace(load, together=False, requests=None)  # of a burst: who ask again
-    ramp = cycle(run.scenario, load)
+    system = simulated.system_of(run.scenario, given=run.given)
+    # of a burst: who ask again
+    load = replace(simulated.stated_load(run.scenario), together=False, requests=None)
+    ramp = simulated.cycle(run.scenario, load)
     users = load.users if load.users is not None else (load.rate or 0.0) * ramp
     # by either alone: prompts in a few dozen chunks are simulated, too
-    dearest = max(request_run_time(system, load, ramp), chunks_run_time(system))
-    if dearest * (CYCLES * users + FEWEST_REQUESTS) > DEAREST:
+    dearest = max(simulated.request_run_time(system, load, ramp), simulated.chunks_run_time(system))
+    if dearest * (simulated.CYCLES * users + simulated.FEWEST) > DEAREST:
         return None
-    seen = simulate_load(run.scenario, load, system=system, wanted=MEANS)
+    seen = simulated.simulate_load(run.scenario, load, system=system, wanted=simulated.MEANS)
     return seen if seen.summary.steady and seen.keeps_up else None
 
 
@@ -223,8 +212,8 @@ def with_simulation(quantities: Mapping[str, Amount], steady: SteadyState | None
 
 def _means(seen: LoadResult) -> dict[str, float]:
     """Means of a simulation by name of ``STEADY``, SI units; without those of which it has none."""
-    means = {"steady_ttft": seen.ttft.mean, "steady_tpot": seen.tpot.mean,
-             "steady_e2e": seen.e2e.mean,
+    means = {"steady_ttft": seen.summary.ttft.mean, "steady_tpot": seen.summary.tpot.mean,
+             "steady_e2e": seen.summary.e2e.mean,
              THROUGHPUT: seen.summary.output_throughput / seen.share}
     return {name: mean for name, mean in means.items() if mean > 0}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import catalogue
-from calc.answer.estimate import unit_count
+from calc.answer.estimate import part_count
 from calc.answer.model_sizes import parameters
 from calc.auditing.claims import Listed, nearest
 from calc.auditing.settings import Ruling, ruling

@@ -228,7 +228,7 @@ STEPS: Table = (
     (lambda t: _mxfp4(t) == "fp8", "--flashinfer-mxfp4-moe-precision", "fp8",
      ROUNDED),
     # limits of a server; it deals those of requests and chunks to its replicas
-    (always, "--context-length", lambda t: t.longest.tokens, lambda t: t.longest.why),
+    (always, "--context-length", lambda t: t.longest.tokens, lambda t: t.longest.rule[0]),
     (always, "--max-running-requests", lambda t: per_replica(t) * t.layout.joined,
      lambda t: (f"{per_replica(t)} of each of {t.layout.joined} replicas" if t.layout.joined > 1
                 else f"{t.scenario.file.workload.concurrency.value} requests, "

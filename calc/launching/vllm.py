@@ -227,7 +227,7 @@ EXPERTS: Table = (
     (several("decode_context_parallel"), "--decode-context-parallel-size",
      number("decode_context_parallel"), "ranks that deal a request's cache"))
 STEPS: Table = (
-    (always, "--max-model-len", lambda t: t.longest.tokens, lambda t: t.longest.why),
+    (always, "--max-model-len", lambda t: t.longest.tokens, lambda t: t.longest.rule[0]),
     (always, "--max-num-seqs", per_replica,
      lambda t: (f"{t.scenario.file.workload.concurrency.value} requests, "
                 f"replicas: {t.scenario.replicas}")),

@@ -69,5 +69,5 @@ def pool(engine: str, layout: Layout) -> Pool:
     """Servers on the nodes a and b, a quarter of whose prompts is cached."""
     scenario: Any = SimpleNamespace(heading={"en": "mine"},
                                     inputs=lambda: {"prefix_hit_share": 0.25})
-    return Pool("serve", scenario, release_of(*engine.split("@")), layout, Longest(4096, "", 0.0),
-                ("a", "b"), (), ())
+    return Pool("serve", scenario, release_of(*engine.split("@")), layout,
+                Longest(4096, ("", ""), 0.0), ("a", "b"), (), ())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import catalogue
-from calc.answer.estimate import unit_count
+from calc.answer.estimate import part_count
 from calc.answer.service import combine_pools as evaluated
 from catalogue.deployments.admission import cut_of
 from catalogue.deployments.cuts import written
@@ -113,7 +113,7 @@ def of(deployed: Deployed, name: str) -> list[catalogue.entries.deployments.Clai
 
 def values(deployed: Deployed, name: str) -> list[float]:
     """The claimed values of a quantity [SI], of the whole deployment."""
-    return [float(claim.value.value) * unit_count(deployed.scenario, claim)
+    return [float(claim.value.value) * part_count(deployed.scenario, claim.of)
             for claim in of(deployed, name)]
 
 

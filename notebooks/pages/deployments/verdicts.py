@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calc.answer.estimate import unit_count
+from calc.answer.estimate import part_count
 from calc.evidence.classes import stand_ins
 from calc.uncertainty import Amount
 from catalogue.deployments.admission import KERNEL, announced, underived, unsourced
@@ -60,7 +60,7 @@ def gaps(deployed: Deployed) -> list[Gap]:
         for claim in documented.claims if documented else ():
             if claim.comparable and claim.quantity == name in deployed.answers:
                 ours = compared(deployed, claim)
-                theirs = claim.value.value * unit_count(deployed.scenario, claim)
+                theirs = claim.value.value * part_count(deployed.scenario, claim.of)
                 within = ours.low <= theirs <= ours.high
                 kept = claim.bound is not None and (
                     ours.value <= theirs if claim.bound == "at_most" else ours.value >= theirs)

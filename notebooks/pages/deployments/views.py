@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import catalogue
-from calc.answer.estimate import EXACT, kinds, unit_count
+from calc.answer.estimate import EXACT, kinds, part_count
 from calc.answer.service import service_level_of_pools
 from calc.uncertainty import Amount
 from catalogue import Scenario, units
@@ -180,7 +180,7 @@ def together(pools: tuple[Scenario, Scenario]) -> Amount:
 def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) -> dict[str, Any]:
     """The row of a printed number, ours in its unit."""
     assert documented is not None
-    written, count = claim.value.written, unit_count(deployed.scenario, claim)
+    written, count = claim.value.written, part_count(deployed.scenario, claim.of)
     row = {"what": tuple(f"{claim.label[lang]}{OF[claim.of][at] if of_part(claim, lang) else ''}"
                          for at, lang in enumerate(("en", "zh"))),
            "printed": printed(claim), "section": _section(claim),
@@ -332,7 +332,7 @@ def _differs(deployed: Deployed, documented: Documented | None, claim: Claim) ->
     ours, theirs = derived(deployed, claim.quantity), documented.recomputed(claim)
     if ours is None or theirs is None:
         return False
-    value = ours.value / unit_count(deployed.scenario, claim)
+    value = ours.value / part_count(deployed.scenario, claim.of)
     return abs(theirs - value) > SAME * abs(value)
 
 

@@ -122,8 +122,8 @@ def test_simulated_means_take_the_place_of_the_closed_form(seen):
     given = {name: Amount(2.0, 1.0, 8.0, "s") for name in (*STEADY, "ttft")}
     given["steady_tpot"] = Amount.exactly(2.0)
     found, rate = with_simulation(given, closed, seen), seen.summary.output_throughput / seen.share
-    for name, mean in (("steady_ttft", seen.ttft.mean), ("steady_e2e", seen.e2e.mean),
-                       ("steady_throughput", rate)):
+    for name, mean in (("steady_ttft", seen.summary.ttft.mean), ("steady_throughput", rate),
+                       ("steady_e2e", seen.summary.e2e.mean)):
         factor = mean / closed.values[name]
         assert found[name].points == pytest.approx((2 * factor, factor, 8 * factor))
     assert [found[name] for name in ("steady_tpot", "ttft")] == [

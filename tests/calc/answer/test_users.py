@@ -40,24 +40,25 @@ def seen(load, *settings, seed=0):
 
 
 def test_littles_law_and_percentiles():
-    found = seen(THINKING)
-    assert found.summary.steady
-    assert found.summary.request_throughput * (found.e2e.mean + 2.0) == pytest.approx(16, rel=0.05)
+    found = seen(THINKING).summary
+    assert found.steady
+    assert found.request_throughput * (found.e2e.mean + 2.0) == pytest.approx(16, rel=0.05)
     for times in (found.ttft, found.tpot, found.e2e):
         points = [times.at(share) for share in SHARES]
         assert all(each.low <= each.value <= each.high for each in points)
-    later = with_overhead(found.summary, 0.5)  # with the time before the scheduler
+    later = with_overhead(found, 0.5)  # with the time before the scheduler
     assert later.ttft.mean == pytest.approx(found.ttft.mean + 0.5)
     assert later.concurrency == pytest.approx(
-        found.summary.concurrency + 0.5 * found.summary.request_throughput)
+        found.concurrency + 0.5 * found.request_throughput)
 
 
 def test_run_is_as_long_as_what_is_wanted_needs():
     mean = seen(THINKING)
     found = simulate_load(loaded(), THINKING, wanted=dict.fromkeys(EVERY, (0.9,)))
     assert found.precise is mean.precise is True
-    assert max(times.at(0.9).error for times in (found.ttft, found.tpot, found.e2e)) <= PRECISION
-    assert mean.tpot.half_width <= PRECISION * mean.tpot.mean
+    times = found.summary
+    assert max(time.at(0.9).error for time in (times.ttft, times.tpot, times.e2e)) <= PRECISION
+    assert mean.summary.tpot.half_width <= PRECISION * mean.summary.tpot.mean
     assert found.summary.requests >= mean.summary.requests
 
 
@@ -65,17 +66,17 @@ def test_seed_repeats_a_run_and_another_one_agrees():
     again = simulate_load(loaded(), THINKING, wanted={"tpot": (None,)})
     other = seen(THINKING, seed=1)
     assert again.summary == seen(THINKING).summary != other.summary
-    one, two = (each.tpot.at(0.5) for each in (again, other))
+    one, two = (each.summary.tpot.at(0.5) for each in (again, other))
     assert max(one.low, two.low) <= min(one.high, two.high)
 
 
 def test_more_users_wait_longer():
-    few, some, many = (seen(UserLoad(users=users)) for users in (4, 16, 64))
+    few, some, many = (seen(UserLoad(users=users)).summary for users in (4, 16, 64))
     assert few.ttft.at(0.9).value < some.ttft.at(0.9).value < many.ttft.at(0.9).value
     assert few.tpot.mean < some.tpot.mean < many.tpot.mean
     burst = simulate_load(loaded(), UserLoad(30, together=True, requests=30))
     assert (burst.summary.requests, burst.summary.steady) == (30, False)
-    assert burst.ttft.at(0.99).value > 2 * some.ttft.at(0.5).value
+    assert burst.summary.ttft.at(0.99).value > 2 * some.ttft.at(0.5).value
 
 
 @pytest.mark.parametrize(("rate", "keeps_up"), [(0.5, True), (30.0, False)])
@@ -89,7 +90,7 @@ def test_part_of_equal_replicas_stands_for_all():
     found = simulate_load(loaded(*wide), wanted={})
     one = simulate_load(loaded(), UserLoad(50), wanted={})
     assert (found.share, one.share) == (8 * COUNTED // (CYCLES * 400) / 8, 1.0)
-    assert found.tpot.mean == pytest.approx(one.tpot.mean, rel=0.1)
+    assert found.summary.tpot.mean == pytest.approx(one.summary.tpot.mean, rel=0.1)
     assert simulate_load(loaded(*wide), UserLoad(rate=1.0), wanted={}).share == 1.0
 
 

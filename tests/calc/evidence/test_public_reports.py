@@ -64,9 +64,9 @@ def test_a_full_cache_is_that_of_a_simulation(tmp_path):
     *_, (name, (*_, measured)) = REPORTS.items()
     scenario = reported(name, *measured, tmp_path)
     found = evaluate(scenario.inputs(), scenario.model.attention)
-    seen = simulate_load(scenario, wanted=MEANS)
+    seen = simulate_load(scenario, wanted=MEANS).summary
     for quantity, simulated in (("steady_tpot", seen.tpot.mean), ("steady_ttft", seen.ttft.mean),
-                                ("steady_throughput", seen.summary.output_throughput)):
+                                ("steady_throughput", seen.output_throughput)):
         assert found[quantity] == pytest.approx(simulated, rel=ALIKE)
 
 

@@ -19,7 +19,7 @@ from catalogue.deployments import loading
 from catalogue.engine import fitting, load_engine
 from catalogue.reading import yamlfile
 
-ANY = Longest(4096, "of the test", 0.0)
+ANY = Longest(4096, ("of the test", ""), 0.0)
 R1, EP, ABSENT = "h200-r1-vllm-tp8", "--enable-expert-parallel", "absent"
 SPOKEN = {"--tokenizer-mode": "deepseek_v4", "--tool-call-parser": "deepseek_v4",
           "--reasoning-parser": "deepseek_v4", "--enable-auto-tool-choice": None}
