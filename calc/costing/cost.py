@@ -282,23 +282,6 @@ def crossover_of_ways(always: Number, by_hour: Number) -> Number:
     return always / by_hour
 
 
-def api_request(input_price: Number, output_price: Number, input_tokens: Number,
-                output_tokens: Number, cached_share: Number = 0.0,
-                cached_price: Number | None = None) -> Number:
-    """Price of a request at a service [money].
-
-    Args:
-        input_price, output_price, cached_price: of a token [money/token].
-        input_tokens, output_tokens: of a request [token].
-        cached_share: of its prompt that the service finds in its cache [1].
-
-    Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
-    """
-    hit_price = input_price if cached_price is None else cached_price
-    per_input = (1 - cached_share) * input_price + cached_share * hit_price
-    return per_input * input_tokens + output_price * output_tokens
-
-
 def crossover_utilisation(per_second: Number, requests: Number, api: Number) -> Number:
     """Share of a deployment's throughput beyond which it is cheaper than an API [1].
 
@@ -490,8 +473,9 @@ def price_of_request(inputs: Mapping[str, Any], sold: Sold, prices: Prices, curr
     of_prompt, hit_price, of_answer = (
         converted(Amount.stated(price), currency, prices.exchange).value
         for price in (sold.input, sold.cached_input or sold.input, sold.output))
-    return float(api_request(of_prompt, of_answer, inputs["input_tokens"],
-                             inputs["output_tokens"], inputs["prefix_hit_share"], hit_price))
+    hits = inputs["prefix_hit_share"]
+    per_input = (1 - hits) * of_prompt + hits * hit_price
+    return float(per_input * inputs["input_tokens"] + of_answer * inputs["output_tokens"])
 
 
 def crossovers(scenario: Scenario, base: Cost, options: CostOptions, service: Prices, prices: Prices
