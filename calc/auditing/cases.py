@@ -260,7 +260,7 @@ class Cases:
         truth = None if row.truth is None else self.truth(row.truth)
         if truth is None and claim.comparable and deployed.knows(name):
             part = f"/{claim.of}" if claim.of != "deployment" else ""
-            truth = Truth(deployed.three(name).scaled(1 / unit_count(scenario, claim)),
+            truth = Truth(deployed.three(name).scaled(1 / part_count(scenario, claim.of)),
                           claim.value.unit, f"{scenario.id}:{name}{part}", scenario.id,
                           given=name in deployed.inputs)
         step = row.formula is not None  # as it is printed; the file has it from the beginning
