@@ -399,14 +399,14 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
     server = server_price(scenario.device, scenario.node, prices, currency)
     inputs = scenario.inputs()
     if prefill is not None:
-        prefill = priced_pool(prefill, scenario, options, hour, server)
+        prefill = _priced(prefill, scenario, options, hour, server)
         hour, server = (None if ratio <= 0 else amount for ratio, amount in (
             (prefill.card, hour), (prefill.server, server)))
         inputs |= {"prefill_pool_devices": prefill.scenario.devices * prefill.card}
-    uncertain = uncertain_inputs(scenario, prices, options, currency, throughput, hour, server)
+    uncertain = _uncertain(scenario, prices, options, currency, throughput, hour, server)
 
     def computed(q: Mapping[str, Any]) -> dict[str, Any]:
-        return cost_amounts(scenario, inputs, quantities, prices, q, options, prefill)
+        return _amounts(scenario, inputs, quantities, prices, q, options, prefill)
 
     money = dict.fromkeys((*TOKENS, *OWNED, *RETURNS), currency)
     amounts = propagate_uncertainty(computed, uncertain, money | UNITS, at_once=True)
@@ -421,8 +421,8 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
     return Cost(currency, hour, server, amounts, owned, cards)
 
 
-def priced_pool(prefill: PrefillPool, decode: Scenario, options: CostOptions, hour: Amount | None,
-                server: Amount | None) -> PrefillPool:
+def _priced(prefill: PrefillPool, decode: Scenario, options: CostOptions, hour: Amount | None,
+            server: Amount | None) -> PrefillPool:
     """The pool with its prices over those of the pool that decodes; 0 where nobody says."""
     own = prefill.scenario
     if own.device.id == decode.device.id and own.node.id == decode.node.id:
@@ -501,9 +501,9 @@ def crossovers(scenario: Scenario, base: Cost, options: CostOptions, service: Pr
         inputs, sold, prices, base.currency)) for name, sold in (service.sold or {}).items()}
 
 
-def uncertain_inputs(scenario: Scenario, prices: Prices, options: CostOptions, currency: str,
-                     throughput: Amount,
-                     hour: Amount | None, server: Amount | None) -> dict[str, Amount | Any]:
+def _uncertain(scenario: Scenario, prices: Prices, options: CostOptions, currency: str,
+               throughput: Amount,
+               hour: Amount | None, server: Amount | None) -> dict[str, Amount | Any]:
     """Everything that money and energy rest on, by name; what nobody says is absent."""
     result: dict[str, Amount | Any] = {"rate": throughput, "utilisation": options.utilisation}
     full = full_power(scenario.device)
@@ -581,9 +581,9 @@ def _owned(q: Mapping[str, Any], power: Mapping[str, Any]) -> Bill:
                  "kept_power": power["site_full"], "mean_power": mean})
 
 
-def cost_amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
-                 prices: Prices, q: Mapping[str, Any], options: CostOptions,
-                 prefill: PrefillPool | None) -> dict[str, Any]:
+def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
+             prices: Prices, q: Mapping[str, Any], options: CostOptions,
+             prefill: PrefillPool | None) -> dict[str, Any]:
     """Every amount that can be said, at one point of the uncertain inputs."""
     result: dict[str, Any] = {}
     requests = q["rate"] / inputs["output_tokens"]

@@ -693,7 +693,7 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
         limits.append(_affordable(
             rent.value, converted(hour, rent.currency, prices.exchange).value))
     if capital is not None:
-        limits.append(of_server * servers_for(capital, card, server, prices))
+        limits.append(of_server * _servers_for(capital, card, server, prices))
     if power is not None:
         full, rest = full_power(device), around_of(card, server, prices)
         if full is None or rest is None:
@@ -706,7 +706,7 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
     return min(limits)
 
 
-def servers_for(capital: Amount, card: Any, node: Any, prices: Prices) -> int:
+def _servers_for(capital: Amount, card: Any, node: Any, prices: Prices) -> int:
     """Whole servers that a capital pays for, with racks and network, after storage [1]."""
     server = server_price(card, node, prices, capital.currency)
     if server is None:
