@@ -526,7 +526,7 @@ def simulated(goal: Goal, row: Row) -> Simulated | None:
                      wanted={name: [*stated] for name, stated in wanted.items()}, limits=wanted)
     seen = {}
     for name, stated in limits.items():
-        times = getattr(result, name)
+        times = getattr(result.summary, name)
         larger = max(1.0, row.quantities.get(name, 0.0) / times.mean) if times.mean > 0 else 1.0
         seen[name] = {at: larger * float(times.mean if at == MEAN else
                                          times.at(percentile(at)).value) for at in stated}

@@ -88,7 +88,7 @@ def curve(name: str) -> Curve:
         simulated = simulate_load(deployed, wanted=MEANS)
         seen["closed"].append({each: float(closed[f"steady_{each}"]) for each in TIMES})
         seen["burst"].append({each: float(closed[each]) for each in TIMES})
-        seen["simulated"].append({each: getattr(simulated, each).mean for each in TIMES})
+        seen["simulated"].append({each: getattr(simulated.summary, each).mean for each in TIMES})
     return Curve(catalogue.load_scenario(name), rows["concurrency"][kept],
                  measured={each: rows[each][kept] for each in TIMES},
                  **{of: {each: np.array([time[each] for time in times]) for each in TIMES}
@@ -160,7 +160,7 @@ def crowd_simulated() -> dict[str, np.ndarray]:
     """The same of a simulation, for the numbers of users that are simulated."""
     runs = [simulate_load(_asked(FULL, PROMPT, ANSWER, users), wanted=MEANS) for users in SIMULATED]
     return {"throughput": np.array([run.summary.output_throughput / run.share for run in runs]),
-            **{each: np.array([getattr(run, each).mean for run in runs]) for each in TIMES}}
+            **{each: np.array([getattr(run.summary, each).mean for run in runs]) for each in TIMES}}
 
 
 def full_cache() -> None:
