@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,8 @@ from calc.physics.arrays import Inputs
 from calc.physics.step import bottleneck
 from calc.searching.alternatives import default_share, goal_of
 from calc.searching.goal import wishes
-from calc.searching.pools import FIRST, THEN, Pools, pools
-from calc.serving.evaluate import doubt_words, doubts, evaluate
+from calc.searching.pools import FIRST, THEN, pools
+from calc.serving.evaluate import doubts, evaluate
 from calc.serving.metrics import MOST_SEQUENCES
 from catalogue import Scenario, load_node
 from catalogue.deployments.admission import CONTEXT, OF_PRECISION, cut_of, subject_of
@@ -53,12 +53,11 @@ from catalogue.planning import CardRange
 REQUESTS = 48  # numbers of requests that are tried of each layout
 Cut = tuple[int, int, int, int]  # tensor, pipeline, data and expert parallel size
 Way = tuple[int, int]  # drafted tokens of a step, and the micro-batches that it is run in
-Option = tuple[Cut, Way]
 SIZES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384)  # cards that are tried
 STEADY = (HEADROOM, "cache_overflow", "steady_ttft", "steady_tpot",
           "steady_request_throughput")
 TTFT, TPOT, MEMORY, ENGINE = "ttft", "tpot", "memory_capacity", "max_num_seqs"
-DRAFTS, HALVES = (0, 1), [1, 2]
+HALVES = [1, 2]  # micro-batches of a step
 LAID = ("parallelism.", "cluster.nodes", "cluster.devices")  # settings of how cards are cut
 IDEAL = {"rate": np.inf, "tpot": 0.0, "port": 0.0, "received": np.inf}  # a pool that never binds
 
@@ -74,14 +73,12 @@ def on(scenario: Scenario, devices: int, cut: Cut) -> Scenario:
         f"parallelism.{name}": size for name, size in zip(DEGREES, cut, strict=True)})
 
 
-def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool = False
-            ) -> list[Cut]:
+def layouts(scenario: Scenario, devices: int, mixed: bool = False) -> list[Cut]:
     """Every cut of so many cards that an engine loads, and in which it drafts if it is to.
 
     Args:
         scenario: the deployment.
         devices: cards [1].
-        narrow: whether the experts of a replica stay in one server.
         mixed: whether prompts are prefilled beside decode, without ranks that step together in a
             pipeline.
     """
@@ -94,81 +91,23 @@ def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool 
     # what it is stored in, and how long its requests are, is the deployment's own
     keep = admitted(replace(subject_of(scenario), staged_groups=not mixed), rows, [
         kind for kind in KINDS if kind not in (*OF_PRECISION, CONTEXT)])
-    cuts = [(row["tensor"], row["pipeline"], row["data"], row["expert"])
+    return [(row["tensor"], row["pipeline"], row["data"], row["expert"])
             for row in iter_rows(at(rows, keep))]
-    return [cut for cut in cuts if not (narrow and is_wide(scenario, cut))]
 
 
-def is_wide(scenario: Scenario, cut: Cut) -> bool:
-    """Whether the experts of a replica lie on more cards than one server has."""
-    return bool(cut[3] > scenario.node.devices_per_node.value)
-
-
-def ways(scenario: Scenario, cuts: Sequence[Cut]) -> list[Option]:
-    """How steps of cuts are tried: with the deployment's own drafts, none, and one where the model
-    has a layer that drafts; in micro-batches where ranks exchange tokens that they may hide.
-    """
+def drafts_of(scenario: Scenario) -> list[int]:
+    """Drafted tokens of a step that are tried: the deployment's own, and none or one where the
+    model has a layer that drafts."""
     layers, own = scenario.model.num_nextn_predict_layers, scenario.inputs()["draft_tokens"]
-    drafts = sorted({int(own), *((0, 1) if layers and layers.value else ())})
+    return sorted({int(own), *((0, 1) if layers and layers.value else ())})
+
+
+def ways(scenario: Scenario, cuts: Sequence[Cut]) -> list[tuple[Cut, Way]]:
+    """How steps of cuts are tried: with so many drafts, in micro-batches where ranks exchange
+    tokens that they may hide."""
+    drafts = drafts_of(scenario)
     return [(cut, (drafted, batches)) for cut in cuts for drafted in drafts
-            for batches in ((1, 2) if cut[3] > cut[0] else (1,))]
-
-
-def requests_of(options: Sequence[Option]) -> np.ndarray:
-    """Numbers of requests in flight that are tried of each cut: as many on each rank [request]."""
-    of_rank = np.unique(np.geomspace(1, MOST_SEQUENCES, REQUESTS).round())
-    return np.array([of_rank * cut[2] for cut, _ in options])
-
-
-class Tables:
-    """What the runtime gives for every cut of so many cards, whatever the limits: made once.
-
-    Args:
-        scenario: the deployment.
-    """
-
-    def __init__(self, scenario: Scenario) -> None:
-        self.scenario = scenario
-        self._slices = cut_of(scenario).slices
-        self._inputs: dict[tuple[Any, ...], dict[str, Any]] = {}
-
-    def rows(self, devices: int, options: Sequence[Option]) -> list[dict[str, Any]]:
-        """The inputs of cuts of so many cards, each with the way its steps are tried."""
-        return [{**self._alike(devices, cut), **dict(zip(DEGREES, cut, strict=True)),
-                 "draft_tokens": drafts, "micro_batches": batches}
-                for cut, (drafts, batches) in options]
-
-    def _alike(self, devices: int, cut: Cut) -> dict[str, Any]:
-        """The inputs of a cut that lies on servers as this one does."""
-        tensor, _, data, expert = cut
-        kind = placement(self.scenario.node, {
-            "devices": devices, "tensor": tensor, "data": data, "expert": expert,
-            "slices": self._slices})
-        if kind not in self._inputs:
-            self._inputs[kind] = on(self.scenario, devices, cut).inputs()
-        return self._inputs[kind]
-
-    def sweep(self, devices: int, options: Sequence[Option], counts: np.ndarray,
-              names: Sequence[str], **given: float) -> dict[str, np.ndarray]:
-        """Quantities of every option (rows) at its numbers of requests (columns).
-
-        Args:
-            devices: cards [1].
-            options: of so many cards.
-            counts: requests in flight, shape (options, numbers) [request].
-            names: quantities.
-            given: inputs in place of the deployment's.
-        """
-        rows = self.rows(devices, options)
-        columns: dict[str, Any] = {}
-        for name in rows[0]:
-            values = np.array([row[name] for row in rows], float)
-            columns[name] = values[0] if (values == values[0]).all() else np.repeat(
-                values, counts.shape[1])
-        columns |= given
-        columns["concurrency"] = counts.ravel()
-        swept = sweep(columns, self.scenario.model.attention, names)
-        return {name: column.reshape(counts.shape) for name, column in swept.items()}
+            for batches in (HALVES if cut[3] > cut[0] else HALVES[:1])]
 
 
 @dataclass(frozen=True)
@@ -178,6 +117,7 @@ class Best:
     Attributes:
         devices: cards [1].
         cut: tensor, pipeline, data and expert parallel size.
+        draft_tokens, micro_batches: drafted tokens of a step, and the parts that it is run in [1].
         requests: in flight [request].
         rate: that it finishes [request/s].
         per_device: output tokens per card [token/s].
@@ -185,16 +125,16 @@ class Best:
         binds: what more requests would break: ``ttft``, ``tpot``, ``memory_capacity`` or
             ``max_num_seqs``.
         resource: that binds the largest part of its decode step.
-        wide: whether its experts lie on more cards than one server has.
-        tried: layouts and numbers of requests that were evaluated [1].
-        way: drafted tokens of a step, and the micro-batches that it is run in [1].
         doubts: why a simulation may give others, by name of
             ``calc.serving.evaluate.doubt_words``;
             of so many requests it takes too long to be made here.
+        layout: the cut as ``TP8×DP2/EP16``.
     """
 
     devices: int
     cut: Cut
+    draft_tokens: int
+    micro_batches: int
     requests: int
     rate: float
     per_device: float
@@ -202,69 +142,82 @@ class Best:
     tpot: float
     binds: str
     resource: str
-    wide: bool
-    tried: int
-    way: Way
-    doubts: tuple[str, ...] = ()
-
-    @property
-    def layout(self) -> str:
-        """``TP8×DP2/EP16``."""
-        return self.layouts["en"]
-
-    @property
-    def layouts(self) -> dict[str, str]:
-        """:attr:`layout` in both languages."""
-        return written(Laid(*self.cut))
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, SI units."""
-        return {**vars(self), "cut": list(self.cut), "layout": self.layout,
-                "doubts": {name: doubt_words()[name][0] for name in self.doubts},
-                "way": {"draft_tokens": self.way[0], "micro_batches": self.way[1]}}
+    doubts: tuple[str, ...]
+    layout: str
 
 
-def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
-         tables: Tables | None = None) -> Best | None:
-    """The best layout of so many cards; None where none holds the model within limits.
+class OnePool:
+    """What the runtime gives for every layout of some numbers of cards, whatever the limits.
 
     Args:
         scenario: the deployment: its model, card, server, precision and workload hold.
-        devices: cards [1].
-        limits: of the means; ``limits.share`` is not looked at.
-        narrow: whether the experts of a replica stay in one server.
-        tables: of the deployment, where several answers share them.
+        sizes: numbers of cards [1].
     """
-    options = ways(scenario, layouts(scenario, devices, narrow, mixed=True))
-    if not options:
-        return None
-    tables, counts = tables or Tables(scenario), requests_of(options)
-    given: dict[str, Any] = {"open_arrivals": 1, "think_time": 0}
-    swept = tables.sweep(devices, options, counts, STEADY, **given)
-    rates = swept["steady_request_throughput"]
-    fits = has_room(swept)
-    room = fits | ((swept["cache_overflow"] <= MOST_OVERFLOW) & fits[:, :1])
-    good = room & (swept["steady_ttft"] <= limits.ttft) & (swept["steady_tpot"] <= limits.tpot)
-    if not (good & (rates > 0)).any():
-        return None
-    row, column = (int(at) for at in np.unravel_index(
-        np.where(good, rates, -1.0).argmax(), rates.shape))
-    inputs = {**tables.rows(devices, options)[row], **given,
-              "concurrency": float(counts[row, column])}
-    answer = float(inputs["output_tokens"])
-    ttft, tpot, rate = (float(swept[name][row, column]) for name in (
-        "steady_ttft", "steady_tpot", "steady_request_throughput"))
-    cut, way = options[row]
-    everything = evaluate(inputs, scenario.model.attention)
-    q = Inputs({name: np.float64(value) for name, value in inputs.items()})
-    return Best(devices, cut, int(counts[row, column]), rate, rate * answer / devices,
-                ttft, tpot, binding(swept, room, row, column, limits),
-                bottleneck(inputs, everything), is_wide(scenario, cut), counts.size, way,
-                tuple(name for name, is_met in doubts(q, everything).items() if is_met))
+
+    def __init__(self, scenario: Scenario, sizes: Sequence[int]) -> None:
+        self.scenario = scenario
+        self.options = [(devices, *option) for devices in sizes
+                        for option in ways(scenario, layouts(scenario, devices, mixed=True))]
+        slices, alike = cut_of(scenario).slices, dict[tuple[Any, ...], dict[str, Any]]()
+        self.rows = list[dict[str, Any]]()
+        for devices, cut, (drafts, batches) in self.options:
+            kind = placement(scenario.node, {"devices": devices, "tensor": cut[0], "data": cut[2],
+                                             "expert": cut[3], "slices": slices})
+            if kind not in alike:  # inputs of cuts that lie on servers in the same way
+                alike[kind] = on(scenario, devices, cut).inputs()
+            self.rows.append({**alike[kind], **dict(zip(DEGREES, cut, strict=True)),
+                              "draft_tokens": drafts, "micro_batches": batches,
+                              "open_arrivals": 1, "think_time": 0})
+        of_rank = np.unique(np.geomspace(1, MOST_SEQUENCES, REQUESTS).round())
+        self.counts = np.array([of_rank * cut[2] for _, cut, _ in self.options])
+        columns = {name: np.array([row[name] for row in self.rows], float)
+                   for name in (self.rows[0] if self.rows else ())}
+        columns = {name: values[0] if (values == values[0]).all() else
+                   np.repeat(values, of_rank.size) for name, values in columns.items()}
+        self.swept = {name: column.reshape(self.counts.shape) for name, column in sweep(
+            columns | {"concurrency": self.counts.ravel()}, scenario.model.attention,
+            STEADY).items()} if self.rows else {}
+
+    def best(self, limits: Limits) -> dict[int, Best]:
+        """The best layout by number of cards, of those that hold the model within limits.
+
+        Args:
+            limits: of the means; ``limits.share`` is not looked at.
+        """
+        if not self.rows:
+            return {}
+        swept, result = self.swept, {}
+        fits = has_room(swept)
+        room = fits | ((swept["cache_overflow"] <= MOST_OVERFLOW) & fits[:, :1])
+        good = room & (swept["steady_ttft"] <= limits.ttft) & (swept["steady_tpot"] <= limits.tpot)
+        rates = np.where(good, swept["steady_request_throughput"], 0.0)
+        sizes = np.array([devices for devices, *_ in self.options])
+        for devices in np.unique(sizes).tolist():
+            rows = np.flatnonzero(sizes == devices)
+            place, column = np.unravel_index(rates[rows].argmax(), rates[rows].shape)
+            row = int(rows[place])
+            if rates[row, column] > 0:
+                result[devices] = self._at(row, int(column), binding(
+                    swept, room, row, int(column), limits))
+        return result
+
+    def _at(self, row: int, column: int, binds: str) -> Best:
+        """A layout with a number of requests, which ``binds`` keeps from more."""
+        devices, cut, way = self.options[row]
+        inputs = {**self.rows[row], "concurrency": float(self.counts[row, column])}
+        ttft, tpot, rate = (float(self.swept[name][row, column]) for name in (
+            "steady_ttft", "steady_tpot", "steady_request_throughput"))
+        everything = evaluate(inputs, self.scenario.model.attention)
+        q = Inputs({name: np.float64(value) for name, value in inputs.items()})
+        return Best(devices, cut, *way, int(inputs["concurrency"]), rate,
+                    rate * float(inputs["output_tokens"]) / devices, ttft, tpot, binds,
+                    bottleneck(inputs, everything),
+                    tuple(name for name, is_met in doubts(q, everything).items() if is_met),
+                    written(Laid(*cut))["en"])
 
 
 def binding(swept: Mapping[str, np.ndarray], room: np.ndarray, row: int, column: int,
-             limits: Limits) -> str:
+            limits: Limits) -> str:
     """What the next number of requests of a layout would break.
 
     Args:
@@ -273,9 +226,9 @@ def binding(swept: Mapping[str, np.ndarray], room: np.ndarray, row: int, column:
         row, column: of the layout and its requests.
         limits: of the means.
     """
-    if column + 1 == room.shape[1]:
-        return ENGINE
     after = column + 1
+    if after == room.shape[1]:
+        return ENGINE
     if swept["steady_tpot"][row, after] > limits.tpot:
         return TPOT
     if swept["steady_ttft"][row, after] > limits.ttft:
@@ -313,13 +266,9 @@ class TwoPools:
     tpot: float
     binds: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, SI units."""
-        return vars(self) | {"prefill": self.prefill.as_json(), "decode": self.decode.as_json()}
-
 
 class Pairing:
-    """The pools of a deployment that are paired, whatever the limits: made once.
+    """The pools of a deployment that are paired, whatever the limits.
 
     Args:
         scenario: the deployment: its model, card, server, precision and workload hold.
@@ -331,28 +280,18 @@ class Pairing:
     def __init__(self, scenario: Scenario, sizes: Sequence[int], narrow: bool = False,
                  space: Space | None = None) -> None:
         self.scenario, self.sizes, self.narrow = scenario, tuple(sizes), narrow
-        self.space = space or self._groups()
         self.answer = float(scenario.inputs()["output_tokens"])
-
-    def _groups(self) -> Space:
-        """Groups of every layout that serve the requests of the deployment."""
-        scenario, layers = self.scenario, self.scenario.model.num_nextn_predict_layers
-        drafts = {int(scenario.inputs()["draft_tokens"]),
-                  *(DRAFTS if layers and layers.value else (0,))}
-        goal = goal_of(
-            scenario, {"drafts": sorted(drafts), "micro_batches": HALVES, "pools": ["two"]},
-            cards=CardRange.model_construct(fewest=1, most=max(self.sizes)),
-            objectives=["throughput"], precisions=[scenario.precision.id],
-            engines=[scenario.engine] if scenario.engine else None)
-        space = Space(goal, resolve=self._resolved, share=default_share(scenario))
-        space.model = scenario.model  # with what was changed in it
-        return space
-
-    @cached_property
-    def pools(self) -> Pools:
-        """Groups that none of as many cards beats."""
-        every, = pools(self.space, wishes(self.space), self._of_sizes)
-        return every
+        if space is None:
+            goal = goal_of(
+                scenario, {"drafts": sorted({0, *drafts_of(scenario)}),
+                           "micro_batches": HALVES, "pools": ["two"]},
+                cards=CardRange.model_construct(fewest=1, most=max(sizes)),
+                objectives=["throughput"], precisions=[scenario.precision.id],
+                engines=[scenario.engine] if scenario.engine else None)
+            space = Space(goal, resolve=self._resolved, share=default_share(scenario))
+            space.model = scenario.model  # with what was changed in it
+        self.space = space
+        self.pools, = pools(space, wishes(space), self._of_sizes)  # that none of as many beats
 
     def _resolved(self, choice: Choice) -> Scenario:
         """The deployment in the layout of a choice, as the pool that it is."""
@@ -372,10 +311,21 @@ class Pairing:
     def best(self, limits: Limits) -> dict[int, TwoPools]:
         """The most that both finish together within limits, by number of cards.
 
+        Of each size the group is taken that prefills most within the limit on the TTFT with the
+        ports of the slowest decode group, and the one that decodes most within that on the TPOT.
+
         Args:
             limits: of the means.
         """
-        first, then = self._prefilling(limits), self._decoding(limits)
+        prefill, decode = self.pools.prefill, self.pools.decode
+        if not prefill or not decode:
+            return {}
+        ideal = {name: np.full(len(prefill["rate"]), value) for name, value in (
+            IDEAL | {"port": float(decode["port"].max())}).items()}
+        first = _largest(prefill, self._balanced(prefill, ideal, limits)["throughput"]
+                         / self.answer)
+        then = _largest(decode, np.where(decode["tpot"] <= limits.tpot, np.minimum(
+            decode["rate"], decode["received"]), 0.0))
         result = {}
         for devices in self.sizes:
             together = [(min(a * p["rate"], b * d["rate"]), a, p, b, d)
@@ -384,47 +334,30 @@ class Pairing:
                         if (b := (devices - a * p["devices"]) // d["devices"]) > 0]
             if together:
                 _, a, p, b, d = max(together, key=lambda pair: pair[0])
-                result[devices] = self._joined(devices, (a, p), (b, d), limits)
+                result[devices] = self._joined(devices, (a, p["row"]), (b, d["row"]), limits)
         return result
 
-    def _prefilling(self, limits: Limits) -> list[dict[str, Any]]:
-        """Of each size the group that prefills most within the limit on the TTFT, with the ports
-        of the slowest decode group."""
-        rows = self.pools.prefill
-        if not rows or not self.pools.decode:
-            return []
-        slowest = float(self.pools.decode["port"].max())
-        ideal = {name: np.full(len(rows["rate"]), value) for name, value in (
-            IDEAL | {"port": slowest}).items()}
-        rates = balanced(rows, ideal, self.answer, _finite(limits.ttft))["throughput"] / self.answer
-        return _largest(rows, rates)
-
-    def _decoding(self, limits: Limits) -> list[dict[str, Any]]:
-        """Of each size the group that decodes most within the limit on the TPOT."""
-        rows = self.pools.decode
-        if not rows:
-            return []
-        rates = np.where(rows["tpot"] <= limits.tpot, np.minimum(
-            rows["rate"], rows["received"]), 0.0)
-        return _largest(rows, rates)
+    def _balanced(self, first: Cells, then: Cells, limits: Limits) -> dict[str, np.ndarray]:
+        """The steady state of pairs of pools within a limit on the TTFT."""
+        return balanced(first, then, self.answer,
+                        limits.ttft if math.isfinite(limits.ttft) else None)
 
     def _joined(self, devices: int, first: tuple[int, dict[str, Any]],
                 then: tuple[int, dict[str, Any]], limits: Limits) -> TwoPools:
-        (a, p), (b, d) = first, then
-        columns = [{name: np.array([group["row"][name] * (count if name in ("rate", "received")
-                                                          else 1)]) for name in names
-                    if name in group["row"]}
-                   for count, group, names in ((a, p, FIRST), (b, d, THEN))]
-        seen = {name: float(values[0]) for name, values in balanced(
-            columns[0], columns[1], self.answer, _finite(limits.ttft)).items()}
+        """So many prefill groups and decode groups on so many cards."""
+        left, right = ({name: np.array([row[name] * (count if name in ("rate", "received") else 1)])
+                        for name in names if name in row}
+                       for (count, row), names in ((first, FIRST), (then, THEN)))
+        seen = {name: float(values[0])
+                for name, values in self._balanced(left, right, limits).items()}
         rates = {name: seen[f"{name} rate"] for name in ("prefill", "decode", "transfer")}
         prefill, decode = (replace(choice_at(
-            self.pools.base, {name: np.array([group["row"][name]]) for name in AXES}, 0,
-            int(group["row"]["concurrency"])), pool=pool)
-            for pool, group in (("prefill", p), ("decode", d)))
-        return TwoPools(devices, (a, b), prefill, decode, seen["throughput"] / self.answer,
-                        seen["throughput"] / devices, seen["ttft"], seen["tpot"],
-                        min(rates, key=lambda name: rates[name]))
+            self.pools.base, {name: np.array([row[name]]) for name in AXES}, 0,
+            int(row["concurrency"])), pool=pool)
+            for pool, (_, row) in (("prefill", first), ("decode", then)))
+        return TwoPools(devices, (first[0], then[0]), prefill, decode,
+                        seen["throughput"] / self.answer, seen["throughput"] / devices,
+                        seen["ttft"], seen["tpot"], min(rates, key=lambda name: rates[name]))
 
 
 def _largest(rows: Cells, rates: np.ndarray) -> list[dict[str, Any]]:
@@ -437,7 +370,3 @@ def _largest(rows: Cells, rates: np.ndarray) -> list[dict[str, Any]]:
             result.append({"devices": int(devices), "rate": float(rates[best]),
                           "row": {name: column[best] for name, column in rows.items()}})
     return result
-
-
-def _finite(limit: float) -> float | None:
-    return limit if math.isfinite(limit) else None

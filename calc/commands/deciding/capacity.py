@@ -239,16 +239,17 @@ def tiers_answer(scenario: Scenario, given: dict[str, Any], answer: dict[str, An
 
 def cards_answer(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
     """The best layout by number of cards, in one pool and in two."""
-    from calc.capacity.growth import Pairing, Tables, best, sizes_of
+    from calc.capacity.growth import OnePool, Pairing, sizes_of
 
     limits, sizes = _limits(given), sizes_of(int(scenario.node.devices_per_node.value))
-    tables = Tables(scenario)
-    single = [best(scenario, size, limits, tables=tables) for size in sizes]
-    pools = Pairing(scenario, sizes).best(limits)
-    if not any(single) and not pools:
+    single, pools = (pool(scenario, sizes).best(limits) for pool in (OnePool, Pairing))
+    if not single and not pools:
         raise ParamsError(spoken(say("no-layout-of", scenario=scenario.id, most=sizes[-1])))
-    return {"best": [one and one.as_json() for one in single], "sizes": list(sizes),
-            "two_pools": [pools[size].as_json() if size in pools else None for size in sizes]}
+    return {"best": [asdict(single[size]) if size in single else None for size in sizes],
+            "sizes": list(sizes),
+            "two_pools": [asdict(pools[size]) | {name: getattr(pools[size], name).as_json()
+                                                 for name in ("prefill", "decode")}
+                          if size in pools else None for size in sizes]}
 
 
 def print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
@@ -317,7 +318,8 @@ def print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> N
     layouts = answer["cards"]
     for size, one, two in zip(layouts["sizes"], layouts["best"], layouts["two_pools"], strict=True):
         cells = [NONE] * 6 if one is None else [
-            translated(written(Cut(*one["cut"]))) + _way(one) + DOUBTED * bool(one["doubts"]),
+            translated(written(Cut(*one["cut"]))) + spoken(steps(
+                one["draft_tokens"], one["micro_batches"])) + DOUBTED * bool(one["doubts"]),
             plain(one["per_device"]), amount(one["ttft"], "s"), amount(one["tpot"], "s"),
             spoken(say("binds", name=one["binds"])),
             spoken(say("resource", name=one["resource"], plain=one["resource"]))]
@@ -334,10 +336,4 @@ def pools_label(two: dict[str, Any]) -> str:
     """``2×8 + 1×32``: groups that prefill and that decode, by cards; how the latter step."""
     groups = " + ".join(f"{count}×{two[pool]['devices']}" for count, pool in zip(
         two["groups"], ("prefill", "decode"), strict=True))
-    return groups + _way({"way": {"draft_tokens": two["decode"]["drafts"],
-                                  "micro_batches": two["decode"]["micro_batches"]}})
-
-
-def _way(layout: dict[str, Any]) -> str:
-    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two micro-batches``."""
-    return spoken(steps(layout["way"]["draft_tokens"], layout["way"]["micro_batches"]))
+    return groups + spoken(steps(two["decode"]["drafts"], two["decode"]["micro_batches"]))

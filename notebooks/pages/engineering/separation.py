@@ -16,7 +16,7 @@ import catalogue
 from calc.answer.service import whole_groups
 from calc.answer.simulated_load import system_of
 from calc.capacity.day import Limits
-from calc.capacity.growth import Best, Pairing, Tables, TwoPools, best
+from calc.capacity.growth import Best, OnePool, Pairing, TwoPools
 from calc.sensitivity.plans import PER_CARD, Plan
 from calc.serving.evaluate import evaluate
 from calc.serving.requests import poisson
@@ -71,19 +71,21 @@ class PoolComparison:
         scenario: the requests on these cards.
         per_node: cards of a server [1].
         pairing: the two pools.
-        tables: what one pool gives.
+        pool: one pool.
     """
 
     scenario: catalogue.Scenario
     per_node: int
     pairing: Pairing
-    tables: Tables
+    pool: OnePool
 
-    @cache  # noqa: B019  (a few of them live as long as the page)
     def one(self, servers: int, limit: float) -> Best | None:
         """The best one pool on so many servers within a time per token [s]."""
-        return best(self.scenario, servers * self.per_node, Limits(FIRST, limit, None),
-                    tables=self.tables)
+        return self._one(limit).get(servers * self.per_node)
+
+    @cache  # noqa: B019  (a few of them live as long as the page)
+    def _one(self, limit: float) -> dict[int, Best]:
+        return self.pool.best(Limits(FIRST, limit, None))
 
     def two(self, servers: int, limit: float) -> TwoPools | None:
         """The best two pools on so many servers within the same limit."""
@@ -126,8 +128,8 @@ def pool_comparison(device: str, precision: str, prompt: int = 0,
     """
     scenario = plan(device, precision, 1, prompt=prompt, answer=answer).scenario
     per_node = int(scenario.node.devices_per_node.value)
-    return PoolComparison(scenario, per_node, Pairing(
-        scenario, [count * per_node for count in SERVERS_TRIED]), Tables(scenario))
+    sizes = [count * per_node for count in SERVERS_TRIED]
+    return PoolComparison(scenario, per_node, Pairing(scenario, sizes), OnePool(scenario, sizes))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 import catalogue
 from calc.capacity.day import Limits
-from calc.capacity.growth import Pairing, best, is_wide, layouts, on, requests_of
+from calc.capacity.growth import OnePool, Pairing, layouts, on
 from calc.layouts.layout import scenario as deployed
 from calc.searching.goal import load_goal
 from calc.searching.search import search
@@ -29,6 +29,11 @@ def scenario_of(*more):
 @pytest.fixture(scope="module")
 def scenario():
     return scenario_of()
+
+
+def best(scenario, devices, limits):
+    """The best layout of one number of cards."""
+    return OnePool(scenario, [devices]).best(limits).get(devices)
 
 
 def run(scenario, devices, cut, way, counts):
@@ -54,7 +59,8 @@ def test_no_other_layout_finishes_more_within_limits(scenario):
 
 def test_the_best_equals_the_closed_form_of_its_layout(scenario):
     found = best(scenario, 16, LIMITS)
-    again = run(scenario, 16, found.cut, found.way, [found.requests])
+    way = found.draft_tokens, found.micro_batches
+    again = run(scenario, 16, found.cut, way, [found.requests])
     assert found.tpot == pytest.approx(float(again["steady_tpot"][0]))
     assert found.per_device == pytest.approx(
         float(again["steady_request_throughput"][0]) * 500 / 16)
@@ -64,21 +70,20 @@ def test_the_best_equals_the_closed_form_of_its_layout(scenario):
     (LIMITS, "tpot"), (Limits(0.25, 1.0, None), "ttft"),
     (Limits(1e3, 1e3, None), "memory_capacity")])
 def test_the_next_number_of_requests_breaks_what_binds(scenario, limits, binds):
-    found = best(scenario, 8, limits)
-    tried = requests_of([(found.cut, found.way)])[0]
-    after = run(scenario, 8, found.cut, found.way, tried[tried > found.requests][:1])
+    pool = OnePool(scenario, [8])
+    found = pool.best(limits)[8]
+    way = found.draft_tokens, found.micro_batches
+    tried = pool.counts[pool.options.index((8, found.cut, way))]
+    after = run(scenario, 8, found.cut, way, tried[tried > found.requests][:1])
     assert found.binds == binds
     assert {"tpot": after["steady_tpot"] > limits.tpot, "ttft": after["steady_ttft"] > limits.ttft,
             "memory_capacity": after["headroom_per_device"] < 0}[binds].all()
 
 
-def test_higher_limits_never_give_less_and_staying_narrow_never_more(scenario):
-    rates = [best(scenario, 16, Limits(2.0, limit, None)).rate for limit in (0.03, 0.05, 0.1)]
+def test_higher_limits_never_give_less(scenario):
+    pool = OnePool(scenario, [16])
+    rates = [pool.best(Limits(2.0, limit, None))[16].rate for limit in (0.03, 0.05, 0.1)]
     assert rates == sorted(rates)
-    narrow = best(scenario, 16, LIMITS, narrow=True)
-    assert narrow.rate <= rates[1]
-    assert not is_wide(scenario, narrow.cut)
-    assert [is_wide(scenario, (1, 1, 16, expert)) for expert in (1, 8, 16)] == [False, False, True]
 
 
 def test_limits_that_nothing_meets_have_no_best(scenario):
@@ -89,7 +94,7 @@ def test_limits_that_nothing_meets_have_no_best(scenario):
 def test_more_servers_bring_front_ends_of_their_own(scenario):
     """A card of many yields no less than one of few, in one pool and in two."""
     slow = scenario_of(f"mechanisms.front_end_rate={SLOW} request/s")
-    one, two, many = (best(slow, devices, LIMITS) for devices in (8, 16, 64))
+    one, two, many = OnePool(slow, (8, 16, 64)).best(LIMITS).values()
     assert one.rate < best(scenario, 8, LIMITS).rate  # there the front end is what binds
     assert two.per_device >= one.per_device * (1 - 1e-6)
     assert many.per_device >= two.per_device * (1 - 1e-6)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calc.capacity.day import Limits
-from calc.capacity.growth import Pairing, best
+from calc.capacity.growth import OnePool, Pairing
 from notebooks.pages.engineering import (
     experts,
     host,
@@ -78,7 +78,7 @@ def test_fewest_servers_keep_the_promise_and_fewer_do_not(device):
 def test_one_pool_and_two_are_those_of_capacity_planning(case):
     made = separation.pool_comparison(*case[:2])
     cards, limits = 2 * made.per_node, Limits(separation.FIRST, LIMIT, None)
-    assert made.one(2, LIMIT) == best(made.scenario, cards, limits)
+    assert made.one(2, LIMIT) == OnePool(made.scenario, [cards]).best(limits)[cards]
     assert made.two(2, LIMIT) == Pairing(made.scenario, [
         count * made.per_node for count in separation.SERVERS_TRIED]).best(limits).get(cards)
     for pools in (made.one(2, LIMIT), made.two(2, LIMIT)):

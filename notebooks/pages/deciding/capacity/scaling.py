@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.capacity.day import Limits
-from calc.capacity.growth import Best, Pairing, Tables, TwoPools, best, sizes_of
+from calc.capacity.growth import Best, OnePool, Pairing, TwoPools, sizes_of
 from calc.serving.evaluate import doubt_words
+from catalogue.deployments.cuts import Cut, written
 from catalogue.deployments.profiles import load_profile
 from catalogue.messages import LANGUAGES, Pair, by_language, join, messages, pair
 from notebooks.show import figures
@@ -49,7 +50,7 @@ class Growth:
 
     scenario: catalogue.Scenario
     sizes: tuple[int, ...]
-    one: dict[int, Best | None]
+    one: dict[int, Best]
     two: dict[int, TwoPools]
     narrow: dict[int, TwoPools]
 
@@ -68,7 +69,7 @@ class Growth:
 
     def gain(self, size: int) -> float | None:
         """Of a card in two pools over one [1]; None where there is only one of them."""
-        one, two = self.one[size], self.two.get(size)
+        one, two = self.one.get(size), self.two.get(size)
         return two.per_device / one.per_device - 1 if one and two else None
 
 
@@ -88,31 +89,29 @@ def grown(scenario: str, cards: Sequence[Sequence[str]], settings: Sequence[str]
     for card in cards:
         loaded = catalogue.load_scenario(scenario, overrides=[*settings, *card])
         sizes = sizes_of(int(loaded.node.devices_per_node.value))
-        tables = Tables(loaded)
         two = Pairing(loaded, sizes)
         narrow = Pairing(loaded, sizes, narrow=True, space=two.space)
-        found.append(Growth(
-            loaded, sizes, {size: best(loaded, size, limits, tables=tables) for size in sizes},
-            two.best(limits), narrow.best(limits)))
+        found.append(Growth(loaded, sizes, OnePool(loaded, sizes).best(limits), two.best(limits),
+                            narrow.best(limits)))
     return found
 
 
 def answer(found: Sequence[Growth]) -> None:
     """The answer in sentences: per card from the fewest to the most, and where pools pay."""
     for page in found:
-        ones = [each for each in page.one.values() if each]
+        ones = list(page.one.values())
         said = []
         if ones:
             most = max(each.per_device for each in ones)
             alike = [each for each in ones if each.per_device >= (1 - ALIKE) * most]
             single = alike[0]
-            layout = single.layout, single.layouts["zh"]
+            layout = pair(written(Cut(*single.cut)))
             if alike == ones:
                 said.append(say("rate-of-any-number", most=fmt_sig(single.per_device),
-                                cards=ones[0].devices, way=_way(single.way), layout=layout))
+                                cards=ones[0].devices, way=_way(single), layout=layout))
             else:
                 said.append(say("rate-in-one-pool", most=fmt_sig(single.per_device),
-                                cards=ones[0].devices, way=_way(single.way), layout=layout,
+                                cards=ones[0].devices, way=_way(single), layout=layout,
                                 rate=fmt_sig(ones[0].per_device), most_cards=single.devices))
         if page.two:
             top = max(page.two.values(), key=lambda pools: pools.per_device)
@@ -138,7 +137,7 @@ def picture(found: Sequence[Growth], lang: str) -> Figure:
     colours = figures.card_colours(page.name["en"] for page in found)
     for page in found:
         colour = colours[page.name["en"]]
-        one, narrow, two = ({size: each.per_device for size, each in pools.items() if each}
+        one, narrow, two = ({size: each.per_device for size, each in pools.items()}
                             for pools in (page.one, page.narrow, page.two))
         for points, style, width in ((one, "-", 2.0), (narrow, ":", 1.6), (two, "--", 2.4)):
             if points:
@@ -161,14 +160,14 @@ def picture(found: Sequence[Growth], lang: str) -> Figure:
 def layouts(page: Growth) -> None:
     """The best layout of each number of cards, and two pools."""
     def one(of: Callable[[Best], Any]) -> Callable[[int], Any]:
-        return lambda size: of(best_) if (best_ := page.one[size]) else None
+        return lambda size: of(best_) if (best_ := page.one.get(size)) else None
 
     def two(of: Callable[[TwoPools], Any]) -> Callable[[int], Any]:
         return lambda size: of(pools) if (pools := page.two.get(size)) else None
 
     def layout(best_: Best) -> Pair:
         doubted = (DOUBTED * bool(best_.doubts),) * 2
-        return join(("", ""), [pair(best_.layouts), _way(best_.way), doubted])
+        return join(("", ""), [pair(written(Cut(*best_.cut))), _way(best_), doubted])
 
     show(f"{page.name['en']}:", f"{page.name['zh']}：")
     columns = [
@@ -184,7 +183,7 @@ def layouts(page: Growth) -> None:
         Column(page.gain, say("gain"), fmt_percent, digits=0)]
     table(page.sizes[1::EVERY], columns, wide=True)
     table(page.sizes, columns, wide=True, folded=say("every-number-of-cards"))
-    _doubted([each for each in page.one.values() if each])
+    _doubted(list(page.one.values()))
 
 
 def _doubted(ones: Sequence[Best]) -> None:
@@ -200,13 +199,17 @@ def _pools(two: TwoPools) -> Pair:
     a, b = two.groups
     english, chinese = (
         f"{a}×{two.prefill.devices} + {b}×{two.decode.devices} (EP{two.decode.expert}{way})"
-        for way in _way((two.decode.drafts, two.decode.micro_batches)))
+        for way in _steps(two.decode.drafts, two.decode.micro_batches))
     return english, chinese
 
 
-def _way(way: tuple[int, int]) -> Pair:
+def _way(one: Best) -> Pair:
+    """How a step of a layout runs, where it drafts or is cut in two."""
+    return _steps(one.draft_tokens, one.micro_batches)
+
+
+def _steps(drafts: int, batches: int) -> Pair:
     """How a step runs, where it drafts or is cut in two: ``, 1 draft, two micro-batches``."""
-    drafts, batches = way
     return say("drafts-and-halves", drafts=drafts, halves=batches > 1)
 
 
@@ -233,6 +236,5 @@ def turn() -> None:
     numbers({"scale-turn-cards": size, "scale-turn-fewer": before})
     for key, cards in (("", size), ("fewer-", before)):
         one, two = page.one[cards], page.two[cards]
-        assert one
         numbers({f"scale-turn-{key}one": one.per_device, f"scale-turn-{key}two": two.per_device},
                 fmt_sig)
