@@ -46,13 +46,10 @@ class Lengths:
                          (self.prompts or 1.0, self.answers or 1.0), inputs["prefix_hit_share"],
                          longest)
 
-    def __str__(self) -> str:
+    def words(self) -> Pair:
         """Describe how prompts and answers vary."""
-        if self.distribution == "constant":
-            return "all equal"
-        origin = "as stated" if self.stated else f"as in {USUAL_LENGTHS}; nothing is stated"
-        return (f"{self.distribution}, standard deviation over mean {plain(self.prompts)} of "
-                f"prompts and {plain(self.answers)} of answers, {origin}")
+        return say("lengths", distribution=self.distribution, stated=self.stated,
+                   prompts=plain(self.prompts), answers=plain(self.answers), usual=USUAL_LENGTHS)
 
 
 def lengths_of(scenario: Scenario) -> Lengths:

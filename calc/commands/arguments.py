@@ -10,7 +10,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from rich.cells import cell_len
 
@@ -20,7 +20,7 @@ from catalogue.deployments.admission import length_words, positions, too_long
 from catalogue.entries.models import Model
 from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading.files import is_file, read_small
-from catalogue.reading.units import parse, plain
+from catalogue.reading.units import parse
 
 common = messages("common")
 say = messages("calc/commands/arguments")
@@ -122,25 +122,11 @@ def argparse_text(text: str) -> str:
 vars(argparse)["_"] = argparse_text  # by which it asks for its words
 
 
-if TYPE_CHECKING:
-    from calc.answer.request_lengths import Lengths
-
 def add_lengths(command: argparse.ArgumentParser) -> None:
     """What says how long requests are; :func:`lengths_of` reads it."""
     command.add_argument("--lengths", metavar="DISTRIBUTION|FILE",
                          help=spoken(say("help-lengths")))
     command.add_argument("--variation", help=spoken(say("help-variation")))
-
-
-def distribution_words(lengths: Lengths) -> Pair:
-    """How lengths vary, in words."""
-    from calc.answer.request_lengths import USUAL_LENGTHS  # known where something was simulated
-
-    if lengths.distribution == "constant":
-        return say("all-equal")
-    return say("lengths-vary", distribution=lengths.distribution, stated=lengths.stated,
-               prompts=plain(lengths.prompts), answers=plain(lengths.answers),
-               usual=USUAL_LENGTHS)
 
 
 def lengths_of(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[str]]:

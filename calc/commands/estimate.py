@@ -27,7 +27,6 @@ from calc.commands.arguments import (
     add_lengths,
     add_scenario,
     add_settings,
-    distribution_words,
     lengths_of,
     listed,
 )
@@ -315,7 +314,7 @@ def doubt_lines(result: Estimate) -> list[str]:
     lengths = result.simulated.lengths
     return [spoken(say("simulated", why=why, requests=f"{result.simulated.summary.requests:,}",
                        listed=lengths is None,
-                       lengths=distribution_words(lengths) if lengths else ""))]
+                       lengths=lengths.words() if lengths else ""))]
 
 
 def loads_of(result: Estimate) -> dict[str, dict[str, str]]:

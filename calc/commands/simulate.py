@@ -27,7 +27,6 @@ from calc.commands.arguments import (
     add_lengths,
     add_scenario,
     add_settings,
-    distribution_words,
     lengths_of,
     listed,
     quantity,
@@ -310,7 +309,7 @@ def _print(pools: Sequence[Scenario], answer: Mapping[str, Any], summary: Summar
     of = workload["lengths"]
     listed = of["distribution"] == "listed"
     lengths = spoken(say("lengths", listed=listed,
-                         lengths="" if listed else distribution_words(Lengths(**of))))
+                         lengths="" if listed else Lengths(**of).words()))
     begin = "" if "users" not in workload else spoken(
         say("begin", ramp=bool(workload["ramp"]), time=amount(workload["ramp"], "s")))
     tell(screen, f"{lengths}{begin}")

@@ -14,6 +14,22 @@ rule =
        *[cache] 缓存区间下端所能容纳的长度
     }
 
+lengths =
+    .en = { $distribution ->
+        [constant] all equal
+       *[other] { $distribution }, standard deviation over mean { $prompts } of prompts and { $answers } of answers, { $stated ->
+            [yes] as stated
+           *[no] as in { $usual }; nothing is stated
+        }
+    }
+    .zh = { $distribution ->
+        [constant] 全部相同
+       *[other] { $distribution }，标准差与均值之比：输入 { $prompts }、输出 { $answers }，{ $stated ->
+            [yes] 如所述
+           *[no] 未给出，取自 { $usual }
+        }
+    }
+
 longer-than-positions =
     .en = { $share } of the requests are longer than the { $most } positions of '{ $of }' and are refused{ $stated ->
         [yes] { "" }

@@ -96,17 +96,3 @@ no-request =
 no-requests =
     .en = { $path }: there are no requests, expected input and output tokens on each line.
     .zh = { $path }：没有请求，每行应为输入与输出 token 数。
-
-all-equal =
-    .en = all equal
-    .zh = 全部相同
-
-lengths-vary =
-    .en = { $distribution }, standard deviation over mean { $prompts } of prompts and { $answers } of answers, { $stated ->
-        [yes] as stated
-       *[no] as in { $usual }; nothing is stated
-    }
-    .zh = { $distribution }，标准差与均值之比：输入 { $prompts }、输出 { $answers }，{ $stated ->
-        [yes] 如所述
-       *[no] 未给出，取自 { $usual }
-    }
