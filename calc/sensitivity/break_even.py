@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calc.sensitivity.paths import Path
-from calc.sensitivity.plans import LESS, Limit, Plan, better, signed
+from calc.sensitivity.plans import LESS, Plan, better, signed
 from calc.sensitivity.sobol import priors, scores_of
 from calc.uncertainty import TAIL
 
 PIECES = 4096
 EVERY = 1 << 17  # whole numbers that are all tried
-FEW = 1 << 10  # points where each is a search over requests in flight
 EQUAL = 1e-9  # relative difference up to which two plans are equal [1]
 FIRST, SECOND, TIE, NEITHER = "first", "second", "equal", "neither"
 CROSSING, STEP = "crossing", "step"
@@ -140,8 +139,8 @@ def turn_between(difference: Difference, integer: bool, ends: Sequence[float],
             Turn(high, before, there, STEP))
 
 
-def breakeven(first: Plan, second: Plan, path: Path, name: str, *, margin: float = 0.0,
-              limit: Limit | None = None) -> BreakEven:
+def breakeven(first: Plan, second: Plan, path: Path, name: str, margin: float = 0.0
+              ) -> BreakEven:
     """Where along a path one plan stops being the better one.
 
     Args:
@@ -149,18 +148,12 @@ def breakeven(first: Plan, second: Plan, path: Path, name: str, *, margin: float
         path: what moves.
         name: the quantity that decides.
         margin: by how much, relative, the second has to be better to count as that [1].
-        limit: that both have to meet, with as many requests as it lets them; else both have the
-            requests of the deployment.
     """
     sign = 1.0 if better(name) == LESS else -1.0
 
-    def quantity(plan: Plan, values: np.ndarray) -> np.ndarray:
-        moves = path.moves(plan, values)
-        result = plan.within(moves, name, limit) if limit else plan.at(moves, name)
-        return np.asarray(np.broadcast_to(result, values.shape))
-
     def difference(values: np.ndarray) -> np.ndarray:
-        one, other = quantity(first, values), quantity(second, values)
+        one, other = (np.broadcast_to(plan.at(path.moves(plan, values), name), values.shape)
+                      for plan in (first, second))
         with np.errstate(divide="ignore", invalid="ignore"):
             gap = (sign * (one - other) / np.maximum(np.abs(one), np.abs(other))
                      if signed(name) else sign * np.log(one / other))
@@ -168,7 +161,7 @@ def breakeven(first: Plan, second: Plan, path: Path, name: str, *, margin: float
         gap = np.where(np.isnan(one) & ~np.isnan(other), np.inf, gap)
         return np.where(np.isnan(other) & ~np.isnan(one), -np.inf, gap)
 
-    return solve(difference, path.low, path.high, integer=path.integer, most=FEW if limit else None)
+    return solve(difference, path.low, path.high, integer=path.integer)
 
 
 @dataclass(frozen=True)

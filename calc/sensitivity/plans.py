@@ -1,15 +1,13 @@
 """A deployment as a function: any of its inputs may move, and what is decided by is asked of it.
 
 What is decided by is latency or throughput as users see them, memory, or one of :data:`DERIVED`.
-Two pools of the same cards are a plan too: prefill and decode apart, in the ratio that balances
-them.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -29,30 +27,18 @@ say = messages("calc/sensitivity/plans")
 
 MILLION = 1e6  # tokens that a price is of
 LESS, MORE = "less", "more"
-POOLS, TWO_POOLS = "pools", "two pools"  # as it is asked for, and its label
 CARD_HOURS, PER_CARD = "card_hours", "throughput_per_card"
 DERIVED = {CARD_HOURS: ("h", LESS), PER_CARD: ("token/s", MORE)}
 """Name -> unit, whether less or more is better."""
 MEMORY_NAMES = ("headroom_per_device", "memory_per_device", "free_for_kv_per_device",
                 "max_concurrency", "kv_blocks")
-ROOM, REQUESTS = "headroom_per_device", "concurrency"
+ROOM = "headroom_per_device"
 MOST_IS_BETTER = ("throughput", "headroom", "free", "max_concurrency", "kv_blocks")
 LENGTHS = ("ttft", "e2e")  # need the length of prompts, as what is steady does
-# requests of a replica that are tried under a limit: each of the first, then eight per doubling
+# requests of a replica that are tried: each of the first, then eight per doubling
 BATCHES = np.unique(np.r_[1:17, (16 * 2.0 ** np.arange(0, 6.01, 1 / 8)).round()])
 
 Moves = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Limit:
-    """The most that a quantity may be: a plan then runs as many requests as that lets it.
-
-    Of many cases each may have its own, ``most`` of shape (n,).
-    """
-
-    name: str
-    most: float | np.ndarray
 
 
 @dataclass(frozen=True)
@@ -64,14 +50,12 @@ class Plan:
         scenario: that it is made from.
         inputs: input symbols, SI numbers.
         knobs: what has a range, without what was stated for this plan.
-        pooled: whether prefill and decode have cards of their own.
     """
 
     label: str
     scenario: Scenario
     inputs: Mapping[str, float]
     knobs: tuple[Knob, ...]
-    pooled: bool = False
 
     @property
     def cards(self) -> int:
@@ -82,7 +66,7 @@ class Plan:
     def seen(self) -> dict[str, tuple[str, float]]:
         """Latency and throughput by name -> the quantity that users see under it, and how many
         times its closed form an estimate of the deployment tells [1]."""
-        if self.pooled or is_burst(self.scenario, _steady(self.scenario)):
+        if is_burst(self.scenario, _steady(self.scenario)):
             return {}
         central = central_values(self.scenario, STEADILY)
         closed = self._swept({}, tuple(STEADILY.values()))
@@ -100,40 +84,12 @@ class Plan:
             moves: input symbol -> number or array of shape (n,), SI.
             name: of a quantity, see :func:`check_quantity`.
         """
-        if name in MEMORY_NAMES:
-            return self._quantities(moves, (name,))[name]
-        if name not in DERIVED:
-            fixed = {"separate_pools": 1.0} if self.pooled else {}
-            return self._quantities(moves, (name,), fixed)[name]
-        rate = self._pooled_rate(moves) if self.pooled else self._quantities(
-            moves, ("output_throughput",))["output_throughput"]
-        return self.cards * MILLION / units.HOUR / rate if name == CARD_HOURS else rate / self.cards
-
-    def within(self, moves: Moves, name: str, limit: Limit) -> np.ndarray:
-        """The best of a quantity over the requests in flight that a limit and memory allow.
-
-        Tried are :data:`BATCHES` of them per replica. Where none meets the limit, the result is not
-        a number.
-
-        Args:
-            moves: as for :meth:`at`, without ``concurrency``.
-            name: of a quantity: a rate, card-hours, or ``concurrency`` itself.
-            limit: that holds.
-        """
-        columns = [np.atleast_1d(np.asarray(value, float)) for value in moves.values()]
-        count = max(map(len, (*columns, np.atleast_1d(limit.most))))
-        batches = BATCHES * float(self.inputs["data_parallel"])
-        tried = {key: np.repeat(np.broadcast_to(column, count), len(batches))
-                 for key, column in zip(moves, columns, strict=True)}
-        tried["concurrency"] = np.tile(batches, count)
-        most = np.repeat(np.broadcast_to(limit.most, count), len(batches))
-        allowed = (self.at(tried, limit.name) <= most) & has_room(self.at(tried, ROOM))
-        best = np.nanmin if name != REQUESTS and better(name) == LESS else np.nanmax
-        values = tried[name] if name == REQUESTS else self.at(tried, name)
-        within = np.where(allowed, values, np.nan).reshape(count, -1)
-        none = ~allowed.reshape(count, -1).any(axis=1)
-        within[none] = 0.0
-        return np.where(none, np.nan, best(within, axis=1))
+        if name in DERIVED:
+            rate = self.at(moves, "output_throughput")
+            return (self.cards * MILLION / units.HOUR / rate if name == CARD_HOURS
+                    else rate / self.cards)
+        symbol, factor = self.seen.get(name, (name, 1.0))
+        return self._swept(moves, (symbol,))[symbol] * factor
 
     def fits(self, moves: Moves) -> np.ndarray:
         """Whether memory suffices for every request at its longest, shape (n,)."""
@@ -154,45 +110,26 @@ class Plan:
         """That with so many users."""
         return float(self.medians(np.array([float(users)]), name)[0])
 
-    def most_users(self, tried: np.ndarray, limit: Limit) -> int:
+    def most_users(self, tried: np.ndarray, name: str, most: float) -> int:
         """The most users at once within memory and a limit on what is told, 0 if none [request].
 
         Args:
             tried: numbers of users, in rising order, shape (n,).
-            limit: of a median that rises with the users.
+            name: of a quantity whose median rises with the users.
+            most: that its median may be, SI.
         """
         feasible = tried[self.fits({"concurrency": tried})]
-        met = bisect_right(feasible, limit.most, key=lambda users: self.median(users, limit.name))
+        met = bisect_right(feasible, most, key=lambda users: self.median(users, name))
         return int(feasible[met - 1]) if met else 0
 
-    def _quantities(self, moves: Moves, names: Sequence[str],
-               fixed: Moves | None = None) -> dict[str, np.ndarray]:
-        wanted = {name: self.seen.get(name, (name, 1.0)) for name in names}
-        values = self._swept(moves, tuple(symbol for symbol, _ in wanted.values()), fixed)
-        return {name: values[symbol] * factor for name, (symbol, factor) in wanted.items()}
-
-    def _swept(self, moves: Moves, names: Sequence[str],
-               fixed: Moves | None = None) -> dict[str, np.ndarray]:
-        changed = {**self.inputs, **moves, **(fixed or {})}
+    def _swept(self, moves: Moves, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Quantities of the runtime where some inputs move, shape (n,)."""
+        changed = {**self.inputs, **moves}
         if all(np.ndim(value) == 0 for value in changed.values()):
             changed["concurrency"] = np.atleast_1d(changed["concurrency"])
         if set(names) <= SERVED_NAMES | STEADY_NAMES:
             return decode_sweep(changed, self.scenario.model.attention, names, threads=1)
         return sweep(changed, self.scenario.model.attention, names, decode=False)
-
-    def _pooled_rate(self, moves: Moves) -> np.ndarray:
-        """Output tokens per second of all cards, in the ratio at which both pools finish alike.
-
-        A request takes of each pool the time of one of its replicas; cards are dealt so that both
-        are busy. Source: notebooks/serving.md, section Two pools in balance.
-        """
-        rates = self._quantities(moves, ("request_throughput", "prefill_throughput"),
-                            {"separate_pools": 1.0})
-        q = {name: np.asarray(moves.get(name, self.inputs[name])) for name in (
-            "input_tokens", "output_tokens", "prefix_hit_share")}
-        new = np.maximum(1, q["input_tokens"] * (1 - q["prefix_hit_share"]))
-        taken = new / rates["prefill_throughput"] + 1 / rates["request_throughput"]
-        return np.asarray(q["output_tokens"] / taken)
 
 
 def plan_of(reference: str, settings: Iterable[str] = (), label: str = "") -> Plan:
@@ -224,22 +161,16 @@ def _steady(scenario: Scenario) -> SteadyState:
     return steady_state(scenario, inputs, evaluate(inputs, scenario.model.attention))
 
 
-def against(plan: Plan, reference: str, settings: Sequence[str], other: str) -> Plan:
-    """The plan that another one is held against.
+def against(reference: str, settings: Sequence[str], other: str) -> Plan:
+    """The plan that a first one is held against.
 
     Args:
-        plan: the first.
-        reference, settings: that it was made of.
-        other: ``pools``, for prefill and decode on cards of their own; ``KEY=VALUE,...`` for the
-            same with changes; another deployment, or ``SCENARIO,KEY=VALUE,...``.
+        reference, settings: that the first was made of.
+        other: ``KEY=VALUE,...`` for the same with changes; another deployment, or
+            ``SCENARIO,KEY=VALUE,...``.
 
     Raises ParamsError for one that cannot be used.
     """
-    if other == POOLS:
-        if plan.inputs["separate_pools"] or plan.scenario.file.workload.output_tokens is None:
-            raise ParamsError("--against pools: expected a deployment that states its prompts and "
-                              "serves them on one pool.")
-        return replace(plan, label=TWO_POOLS, pooled=True)
     name, _, changes = other.partition(",")
     if "=" not in name:
         return plan_of(name, changes.split(",") if changes else (), label=other)

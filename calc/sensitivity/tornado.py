@@ -222,8 +222,6 @@ def answers_of(plan: Plan, name: str) -> list[Elasticity]:
 
     Raises ParamsError for a quantity that has none.
     """
-    if plan.pooled:
-        raise ParamsError("--elasticities: expected one pool; of two, ask each by itself.")
     value = float(plan.at({}, name)[0])
     if not signed(name) and value <= 0:
         raise ParamsError(f"--quantity {name}: it is 0 for '{plan.scenario.id}', and a per cent of "

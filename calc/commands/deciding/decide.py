@@ -30,8 +30,6 @@ from calc.sensitivity.information import CARDS, DRAWS, Information, between, to_
 from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import (
     CARD_HOURS,
-    TWO_POOLS,
-    Limit,
     Plan,
     against,
     check_quantity,
@@ -74,7 +72,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--between", metavar="LOW,HIGH", help=spoken(say("help-between")))
     command.add_argument("--margin", default="0", metavar="SHARE",
                          help=spoken(say("help-margin")))
-    command.add_argument("--limit", metavar="NAME=VALUE", help=spoken(say("help-limit")))
     command.add_argument("--information", action="store_true",
                          help=spoken(say("help-information")))
     command.add_argument("--demand", metavar="RATE", help=spoken(say("help-demand")))
@@ -184,13 +181,12 @@ def sensitivity_answer(args: argparse.Namespace, plan: Plan, name: str, report: 
 
 def break_even_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnProgress) -> Shown:
     """Where one of two deployments stops being the better one."""
-    other = against(plan, args.scenario, args.settings, args.against)
+    other = against(args.scenario, args.settings, args.against)
     path = path_of(plan, args.breakeven, args.between)
     check_quantity(other, name)
-    result = breakeven(plan, other, path, name, margin=_share(args.margin),
-                      limit=_limit(args.limit, plan))
-    unsure = None if args.limit or signed(name) else doubt(plan, other, path, name,
-                                                           _share(args.margin))
+    margin = _share(args.margin)
+    result = breakeven(plan, other, path, name, margin)
+    unsure = None if signed(name) else doubt(plan, other, path, name, margin)
     data = asdict(result) | {
         "path": path.name, "unit": path.unit, "first": plan.label, "second": other.label,
         "now": float(plan.inputs[path.symbols[0]]), "doubt": asdict(unsure) if unsure else None}
@@ -234,7 +230,7 @@ def information_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnPro
     draws = _samples(args.samples, DRAWS)
     price, currency = money_of(args.price)
     if args.demand is not None:
-        if args.late is None or args.against or args.limit or name != CARD_HOURS:
+        if args.late is None or args.against or name != CARD_HOURS:
             raise ParamsError(spoken(say("demand-needs")))
         demand = float(quantity("--demand", args.demand, "token/s"))
         if demand <= 0:
@@ -242,7 +238,7 @@ def information_answer(args: argparse.Namespace, plan: Plan, name: str, _: OnPro
         result = to_buy(plan, demand, quantity("--late", args.late, "1"), price, draws)
         unit, words = currency or CARDS, currency or spoken(say("cards"))
     elif args.against is not None:
-        other = against(plan, args.scenario, args.settings, args.against)
+        other = against(args.scenario, args.settings, args.against)
         check_quantity(other, name)
         if currency and name != CARD_HOURS:
             raise ParamsError(spoken(say("price-no-place", quantity=name)))
@@ -281,7 +277,7 @@ def _called(label: str) -> Pair:
     count, _, what = label.partition(" ")
     if what == CARDS:
         return common("cards-2", cards=count)
-    return say("two-pools") if label == TWO_POOLS else (label, label)
+    return label, label
 
 
 def input_words(name: str) -> str:
@@ -301,16 +297,6 @@ def _share(text: str) -> float:
     if not 0 <= share < 1:
         raise ParamsError(spoken(say("no-share", text=text)))
     return share
-
-
-def _limit(text: str | None, plan: Plan) -> Limit | None:
-    if text is None:
-        return None
-    name, equals, written = (part.strip() for part in text.partition("="))
-    if not equals:
-        raise ParamsError(spoken(say("no-limit", text=text[:60])))
-    check_quantity(plan, name)
-    return Limit(name, float(quantity(f"--limit {name}", written, unit_of(name))))
 
 
 def money_of(text: str | None) -> tuple[float, str]:

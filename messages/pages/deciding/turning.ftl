@@ -8,14 +8,6 @@ none =
     .en = none
     .zh = 不投机
 
-one-pool =
-    .en = one pool
-    .zh = 单资源池
-
-two-pools =
-    .en = two pools
-    .zh = 两个资源池
-
 link-rate-for-tp16 =
     .en = link rate at which TP16 beats TP8×DP2
     .zh = 链路多快时 TP16 胜过 TP8×DP2
@@ -66,11 +58,6 @@ dp8-with-ep8 =
 requests-for-ep96 =
     .en = requests per card up to which EP96 yields more per card than EP32
     .zh = 每卡请求数在多少以内 EP96 的单卡吞吐高于 EP32
-
-# number: of the deployment that is asked about
-prompt-for-two-pools =
-    .en = prompt from which two pools pay, TPOT of 50 ms at most
-    .zh = 输入多长时两个资源池划算（TPOT 不超过 50 ms）
 
 acceptance-for-draft =
     .en = acceptance at which an MTP token pays

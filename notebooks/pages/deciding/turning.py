@@ -19,10 +19,10 @@ from calc.sensitivity.break_even import (
 )
 from calc.sensitivity.information import between
 from calc.sensitivity.paths import Path, path_of
-from calc.sensitivity.plans import Limit, Plan, against, plan_of
+from calc.sensitivity.plans import Plan, against, plan_of
 from calc.sensitivity.tornado import OWN
 from catalogue.messages import Pair, join, messages
-from catalogue.reading.units import NONE, human
+from catalogue.reading.units import human
 from notebooks.pages.deciding.deciding import label, with_note
 from notebooks.show.columns import Column
 from notebooks.show.display import table
@@ -31,7 +31,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/turning")
 
-PACE = Limit("tpot", 0.05)  # that pools and one pool both have to meet [s]
 TP16 = "parallelism.tensor_parallel=16,parallelism.data_parallel=1"
 ON_CARDS = "s1-expert-tiers-on-cards,parallelism.expert_parallel=32"
 FITTING = ("precision=w8a8-int8", "parallelism.expert_parallel=16", "workload.concurrency=32")
@@ -49,7 +48,7 @@ class Case:
         path: what moves.
         quantity: that decides.
         names: of both plans.
-        margin, limit, span: as of the command.
+        margin, span: as of the command.
     """
 
     question: Pair
@@ -60,13 +59,11 @@ class Case:
     quantity: str
     names: tuple[Pair, Pair]
     margin: float = 0.0
-    limit: Limit | None = None
     span: str | None = None
 
 
 DRAFTS = (say("one-draft"), say("none"))
 NARROW = (("TP8×DP2", "TP8×DP2"), ("TP16", "TP16"))
-POOLED = (say("one-pool"), say("two-pools"))
 HOSTED = (say("two-cards-and-host"), common("eight-cards"))
 SAVED = (say("less-than-that"), say("that-or-more"))
 CASES = (
@@ -89,9 +86,6 @@ CASES = (
     Case(say("requests-for-ep96"),
          "wide-vllm-decode-ep32", (), "wide-vllm-decode-ep96", "requests_per_card",
          "throughput_per_card", (("EP32", "EP32"), ("EP96", "EP96"))),
-    Case(say("prompt-for-two-pools"),
-         "h200-r1-sglang-tp8", (), "pools", "input_tokens", "throughput_per_card", POOLED,
-         limit=PACE),
     Case(say("acceptance-for-draft"),
          "h200-r1-sglang-mtp", (), "workload.draft_tokens=0", "mtp_acceptance", "tpot", DRAFTS),
     Case(say("acceptance-for-draft-ep72"),
@@ -121,9 +115,9 @@ MEASURED = 2  # inputs that are named of each choice
 def solved(case: Case) -> tuple[BreakEven, Plan, Plan, Path]:
     """The break-even of a case, with the plans and the path that it is of."""
     first = plan_of(case.reference, case.settings)
-    second = against(first, case.reference, case.settings, case.other)
+    second = against(case.reference, case.settings, case.other)
     path = path_of(first, case.path, case.span)
-    return (breakeven(first, second, path, case.quantity, margin=case.margin, limit=case.limit),
+    return (breakeven(first, second, path, case.quantity, case.margin),
             first, second, path)
 
 
@@ -132,7 +126,7 @@ def turns(cases: Sequence[Case] = CASES) -> None:
     rows: list[tuple[Any, ...]] = []
     for case in cases:
         found, first, second, path = solved(case)
-        sure = None if case.limit else doubt(first, second, path, case.quantity, case.margin)
+        sure = doubt(first, second, path, case.quantity, case.margin)
         rows.append((case, _now(first, path), _answer(case, found, first, second, path),
                      _doubted(sure, case, path)))
     table(rows, [
@@ -147,7 +141,7 @@ def choices(cases: Sequence[Case] = CHOICES) -> None:
     rows = []
     for case in cases:
         first = plan_of(case.reference, case.settings)
-        second = against(first, case.reference, case.settings, case.other)
+        second = against(case.reference, case.settings, case.other)
         found = between(first, second, case.quantity)
         told = [with_note(label(worth.name, first if any(
             knob.name == worth.name for knob in first.knobs) else second), fmt_sig(worth.value, 2))
@@ -182,10 +176,8 @@ def _said(value: float, path: Path) -> str:
     return human(value, path.unit).replace(" us", " µs")
 
 
-def _doubted(found: Doubt | None, case: Case, path: Path) -> Pair:
+def _doubted(found: Doubt, case: Case, path: Path) -> Pair:
     """The interval of a break-even point, and how often there is none."""
-    if found is None:
-        return NONE, NONE
     told = []
     if found.low is not None and found.high is not None:
         told.append((f"{_said(found.low, path)} – {_said(found.high, path)}",) * 2)

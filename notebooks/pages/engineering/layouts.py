@@ -10,7 +10,7 @@ import numpy as np
 import catalogue
 from calc.layouts.layout import UTILIZATION, Choice, scenario
 from calc.searching.goal import load_goal
-from calc.sensitivity.plans import Limit, Plan
+from calc.sensitivity.plans import Plan
 from catalogue import Scenario
 from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.engine import fitting
@@ -95,7 +95,7 @@ def most_users(made: Plan, limit: float = LIMIT) -> int:
         made: the deployment.
         limit: of the time per token [s].
     """
-    return made.most_users(np.arange(1.0, MOST + 1), Limit(PACE, limit))
+    return made.most_users(np.arange(1.0, MOST + 1), PACE, limit)
 
 
 def at(made: Plan, users: float, name: str) -> float:

@@ -17,7 +17,7 @@ from calc.answer.service import whole_groups
 from calc.answer.simulated_load import system_of
 from calc.capacity.day import Limits
 from calc.capacity.growth import Best, OnePool, Pairing, TwoPools
-from calc.sensitivity.plans import PER_CARD, Plan
+from calc.sensitivity.plans import Plan
 from calc.serving.evaluate import evaluate
 from calc.serving.requests import poisson
 from calc.serving.simulation import simulate
@@ -179,17 +179,19 @@ def both(device: str, precision: str, servers: int, prompt: int = 0, answer: int
         prompt, answer: of a request, the goal's own unless given [token].
     """
     one = plan(device, precision, servers, prompt=prompt, answer=answer)
-    two = replace(one, label="two pools", pooled=True)
     users = np.arange(1.0, MOST + 1)
     users = users[one.fits({"concurrency": users})]
-    moves = {"concurrency": users}
-    apart = moves | {"separate_pools": 1.0}
-    found = two.at(apart, "request_throughput")
-    alone = evaluate({**one.inputs, "separate_pools": 1.0, "concurrency": float(QUEUED)},
-                     one.scenario.model.attention)
-    return Both(one, (one.at(moves, RATE) / one.cards, two.at(moves, PER_CARD)),
-                (one.at(moves, PACE), two.at(moves, PACE)), found,
-                float(alone["prefill_throughput"]) / float(one.inputs["input_tokens"]))
+    moves, kind = {"concurrency": users}, one.scenario.model.attention
+    found = evaluate({**one.inputs, **moves, "separate_pools": 1.0}, kind)
+    alone = evaluate({**one.inputs, "separate_pools": 1.0, "concurrency": float(QUEUED)}, kind)
+    length, hits, tokens = (float(one.inputs[name]) for name in (
+        "input_tokens", "prefix_hit_share", "output_tokens"))
+    # a request takes of each pool the time of one of its replicas; both are busy all the time
+    taken = max(1.0, length * (1 - hits)) / found["prefill_throughput"] + 1 / found[
+        "request_throughput"]
+    return Both(one, (one.at(moves, RATE) / one.cards, tokens / taken / one.cards),
+                (one.at(moves, PACE), np.asarray(found[PACE])), found["request_throughput"],
+                float(alone["prefill_throughput"]) / length)
 
 
 def answer() -> None:

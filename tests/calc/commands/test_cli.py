@@ -33,7 +33,7 @@ ASKED = (
     "estimate s0-scenario-1", "estimate wide-lmsys", f"estimate {AWQ}",
     f"estimate {R1} --engines vllm@0.11,sglang@0.5.6", f"cost {R1} --day-requests 1000000",
     f"cost {AWQ}", f"decide {AWQ}", f"decide {R1} --sensitivity --samples 64",
-    f"decide {R1} --breakeven concurrency --against pools",
+    f"decide {R1} --breakeven concurrency --against parallelism.expert_parallel=8",
     f"decide {R1} --information --demand 50000token/s --late 2 --samples 1024",
     f"sweep {R1} --axis workload.concurrency=1..64:x2 --max output_throughput --min tpot",
     f"simulate {AWQ} --rate 0.2 --requests 20 --prefix-tokens 64",

@@ -7,8 +7,6 @@ import calc
 from calc.answer.steady_state import STEADY
 from calc.sensitivity.paths import GROUPS, Path, path_of
 from calc.sensitivity.plans import (
-    Limit,
-    against,
     check_quantity,
     plan_of,
 )
@@ -29,56 +27,15 @@ def test_card_hours_are_the_inverse_of_the_rate_of_a_card(plan):
     assert plan.at({}, "card_hours") == pytest.approx(8 * 1e6 / 3600 / rate)
 
 
-def test_two_pools_share_the_cards_so_that_both_finish_alike(plan):
-    """A request takes of either pool the time of its slower stage, for the best split of cards."""
-    pools = against(plan, REFERENCE, (), "pools")
-    rate = pools.at({}, "throughput_per_card")[0]
-    found = calc.evaluate(plan.inputs | {"separate_pools": 1.0}, "mla")
-    prompt, answer = plan.inputs["input_tokens"], plan.inputs["output_tokens"]
-    shares = np.linspace(0.001, 0.999, 999)
-    slower = np.minimum(shares * found["prefill_throughput"] / prompt,
-                        (1 - shares) * found["request_throughput"])
-    assert slower.max() * answer / plan.cards == pytest.approx(rate, rel=2e-3)
-    assert pools.at({}, "tpot") == pytest.approx(found["tpot"])
-    assert pools.at({}, "headroom_per_device") == plan.at({}, "headroom_per_device")
-
-
-def limited(**laws):
-    """Requests of three replicas: a token takes a hundredth of a second for each of them."""
-    return law({"data_parallel": 3.0, "slower": 1.0, "concurrency": 99.0}, **({
-        "tpot": lambda at: 0.01 * at.concurrency * at.slower,
-        "headroom_per_device": lambda at: 30 - at.concurrency,
-        "throughput_per_card": lambda at: np.sqrt(at.concurrency),
-        "card_hours": lambda at: 1 / at.concurrency} | laws))
-
-
-@pytest.mark.parametrize(("most", "requests"), [
-    (0.12, 12), (0.1199, 9), (0.03, 3), (9.0, 30)])  # memory holds 30
-def test_as_many_requests_run_as_a_limit_and_memory_allow(most, requests):
-    plan, limit = limited(), Limit("tpot", most)
-    assert plan.within({}, "concurrency", limit).tolist() == [requests]
-    assert plan.within({}, "throughput_per_card", limit) == pytest.approx([requests**0.5])
-    assert plan.within({}, "card_hours", limit) == pytest.approx([1 / requests])
-
-
-def test_each_case_has_its_own_limit_and_inputs():
-    limits = np.array([0.12, 0.12, 0.01])
-    each = limited().within({"slower": np.array([1.0, 2.0, 4.0])}, "concurrency",
-                            Limit("tpot", limits))
-    np.testing.assert_array_equal(each, [12, 6, np.nan])
-    peak = limited(throughput_per_card=lambda at: 50 - (at.concurrency - 15) ** 2)
-    assert peak.within({}, "throughput_per_card", Limit("tpot", 9.0)).tolist() == [50]
-
-
 @pytest.mark.parametrize(("name", "limit"), [("s2-910b1-awq", 0.03), ("s2-910b1-awq", 0.5)])
 def test_one_user_more_than_the_most_breaks_the_limit_or_the_memory(name, limit):
     plan, tried = plan_of(name), np.arange(1.0, 513)
-    most = plan.most_users(tried, Limit("tpot", limit))
+    most = plan.most_users(tried, "tpot", limit)
     assert plan.fits({"concurrency": tried[:most]}).all()
     assert (plan.medians(tried[:most:7], "tpot") <= limit).all()
     assert not plan.fits({"concurrency": tried[most:most + 1]})[0] or plan.median(
         most + 1, "tpot") > limit
-    assert plan.most_users(tried, Limit("tpot", plan.median(1, "tpot") * (1 - 1e-9))) == 0
+    assert plan.most_users(tried, "tpot", plan.median(1, "tpot") * (1 - 1e-9)) == 0
 
 
 @pytest.mark.parametrize("name", ["tpot", "output_throughput"])
@@ -132,7 +89,6 @@ ERRORS = [
     (lambda: path_of(plan_of(REFERENCE), "captured"), "nothing of this deployment moves"),
     (lambda: path_of(plan_of(REFERENCE), "prefix_hit_share", "-1, 1"), "below zero"),
     (lambda: plan_of(REFERENCE, ["mechanisms.speed=2"]), r"speed.*\.$"),
-    (lambda: against(plan_of("s0-scenario-1"), "s0-scenario-1", (), "pools"), "--against pools"),
     (lambda: check_quantity(plan_of(REFERENCE), "memory_bandwidth"), "no such quantity"),
     (lambda: check_quantity(plan_of("s0-scenario-1"), "ttft"), "states no length of prompts")]
 

@@ -113,7 +113,7 @@ def test_indices_of_a_signed_quantity_with_interactions():
 def test_plans_share_inputs_of_one_range_and_the_error_of_their_class():
     """Each plan's own part and the shared one are the error of the quantity together."""
     plan = plan_of("h200-r1-sglang-tp8")
-    result = priors([plan, against(plan, "h200-r1-sglang-tp8", (), WIDE)], "tpot")
+    result = priors([plan, against("h200-r1-sglang-tp8", (), WIDE)], "tpot")
     shared, own, other = range(len(plan.knobs), len(result.names))
     assert [[column for column, _ in parts] for parts in result.own] == [
         [shared, own], [shared, other]]
@@ -184,7 +184,7 @@ def test_dearer_later_buys_more_now():
 @pytest.mark.parametrize(("name", "sign"), [("card_hours", 1), ("throughput_per_card", -1)])
 def test_between_two_plans_the_cheaper_or_the_faster_is_taken(name, sign):
     plan = plan_of("h200-r1-sglang-tp8", ["workload.concurrency=4"])
-    other = against(plan, "h200-r1-sglang-tp8", ["workload.concurrency=4"], WIDE)
+    other = against("h200-r1-sglang-tp8", ["workload.concurrency=4"], WIDE)
     result, dear = (between(plan, other, name, price, DRAWS) for price in (1.0, 2.0))
     assert result.losses[result.taken] == min(result.losses)
     assert (np.sign(result.losses) == sign).all()

@@ -29,8 +29,8 @@ help-breakeven =
     .zh = PATH 取何值时该部署与 --against 相当
 
 help-against =
-    .en = the same with changes, another deployment, or 'pools': prefill and decode on cards of their own
-    .zh = 改动后的同一部署、另一个部署，或 'pools'（预填充与解码分用不同的卡）
+    .en = the same with changes or another deployment
+    .zh = 改动后的同一部署，或另一个部署
 
 help-between =
     .en = range of PATH that is searched
@@ -40,11 +40,6 @@ help-between =
 help-margin =
     .en = by how much --against has to be better, e.g. 0.1
     .zh = --against 至少要好多少，例如 0.1
-
-# number: an example
-help-limit =
-    .en = deployments serve as many requests as this lets them, e.g. 'tpot=50 ms'
-    .zh = 部署在此限制内服务尽可能多的请求，例如 'tpot=50 ms'
 
 help-information =
     .en = which input is worth measuring before one chooses (--against) or buys (--demand)
@@ -208,8 +203,8 @@ doubt =
     }{ $share } 的情形下 { $first } 始终更优，{ $other } 的情形下 { $second } 始终更优。
 
 demand-needs =
-    .en = --demand: expected --late FACTOR beside it, and neither --against, --limit nor --quantity.
-    .zh = --demand：还应给出 --late FACTOR，且不应有 --against、--limit 或 --quantity。
+    .en = --demand: expected --late FACTOR beside it, and neither --against nor --quantity.
+    .zh = --demand：还应给出 --late FACTOR，且不应有 --against 或 --quantity。
 
 cards =
     .en = cards
@@ -271,11 +266,6 @@ no-share =
     .en = --margin { $text }: expected a share from 0 to below 1.
     .zh = --margin { $text }：应为 0 到 1（不含）之间的份额。
 
-# number: an example
-no-limit =
-    .en = --limit { $text }: expected NAME=VALUE such as 'tpot=50 ms'.
-    .zh = --limit { $text }：应为 NAME=VALUE，例如 'tpot=50 ms'。
-
 no-demand =
     .en = --demand { $text }: expected more than none.
     .zh = --demand { $text }：应大于零。
@@ -284,10 +274,6 @@ no-demand =
 no-money =
     .en = --price { $text }: expected an amount such as '2.5 USD', in { $first } or { $second }.
     .zh = --price { $text }：应为金额，例如 '2.5 USD'，币种为 { $first } 或 { $second }。
-
-two-pools =
-    .en = two pools
-    .zh = 两个池
 
 working =
     .en = { $way ->

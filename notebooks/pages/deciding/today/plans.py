@@ -21,7 +21,7 @@ from calc.costing.cost import Cost, CostOptions, cost
 from calc.costing.ownership import card_hour, prices_of
 from calc.layouts.feasible import reasons
 from calc.layouts.layout import BLOCKS
-from calc.sensitivity.plans import BATCHES, Limit, Plan, plan_of
+from calc.sensitivity.plans import BATCHES, Plan, plan_of
 from calc.sensitivity.sobol import priors, scores_of
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
@@ -146,7 +146,7 @@ class Replica:
         """Tokens of all of them with the most users in the limit [token/s], and those users [1]."""
         users = np.union1d(BATCHES * float(self.made.inputs["data_parallel"]),
                            self.made.inputs["concurrency"])
-        most = self.made.most_users(users, Limit("tpot", LIMIT))
+        most = self.made.most_users(users, "tpot", LIMIT)
         if not most:
             return 0.0, 0
         return self.count * self.made.median(most, RATE), self.count * most
