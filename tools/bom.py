@@ -1,16 +1,14 @@
 """What the project is made with, and under which licences: ``python -m tools.bom``.
 
-Writes ``docs/sbom.cdx.json``, a bill of materials in CycloneDX's format, and ``docs/licences.csv``,
-the same as a list; the build puts both beside the wheel. They name every pin of
-``requirements.txt`` and the fonts and scripts that the site carries. A licence is what a package
-says of itself: all pins are installed without what they need, on whichever system, into a temporary
-environment (uv, CycloneDX's own ``cyclonedx-py``). ``make pin`` calls this.
+Writes ``docs/sbom.cdx.json``, a bill of materials in CycloneDX, which the build puts beside
+the wheel. It names every pin of ``requirements.txt`` and the fonts and scripts that the site
+carries. A licence is what a package says of itself: all pins are installed without what they need,
+on whichever system, into a temporary environment (uv, CycloneDX's own ``cyclonedx-py``).
+``make pin`` calls this.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import subprocess
@@ -37,9 +35,7 @@ from catalogue.reading.files import write_whole
 ROOT = Path(__file__).resolve().parents[1]
 CYCLONEDX, UV = (Path(sys.executable).with_name(name) for name in ("cyclonedx-py", "uv"))
 PINS = ROOT / "requirements.txt"
-BOM, LIST = ROOT / "docs" / "sbom.cdx.json", ROOT / "docs" / "licences.csv"
-HEAD = ("name", "version", "licence", "where")
-UNKNOWN = "unknown"
+BOM = ROOT / "docs" / "sbom.cdx.json"
 VARIABLES = {"LC_ALL": "C.UTF-8", "UV_LINK_MODE": "copy", "PYTHONDONTWRITEBYTECODE": "1"}
 WHERE = "will-it-fit:where"  # property of what is not taken everywhere: a condition, or a folder
 
@@ -124,29 +120,12 @@ def bill(parts: Iterable[Component]) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
-def listed(bom: str) -> str:
-    """A bill of materials as CSV: a line per component, with every licence that it states."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEAD)
-    for part in json.loads(bom)["components"]:
-        stated = [one.get("expression") or one["license"].get("id")
-                  or one["license"]["name"].rpartition(" :: ")[2]  # of a classifier
-                  for one in part.get("licenses", ())]
-        where = next((one["value"] for one in part.get("properties", ()) if one["name"] == WHERE),
-                     "")
-        writer.writerow([part["name"], part["version"], "; ".join(stated) or UNKNOWN, where])
-    return text.getvalue()
-
-
 def main() -> int:
-    """Write both files and say of what no licence is known."""
-    text = bill(components(installed()))
-    write_whole(BOM, text.encode())
-    write_whole(LIST, listed(text).encode())
-    lines = list(csv.DictReader(io.StringIO(listed(text))))
-    unknown = [line["name"] for line in lines if line["licence"] == UNKNOWN]
-    print(f"{len(lines)} components, of unknown licence: {', '.join(unknown) or 'none'}")
+    """Write the bill and name components without a known licence."""
+    parts = components(installed())
+    write_whole(BOM, bill(parts).encode())
+    unknown = [part.name for part in parts if not part.licenses]
+    print(f"{len(parts)} components, of unknown licence: {', '.join(unknown) or 'none'}")
     return 0
 
 

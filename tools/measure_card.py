@@ -36,7 +36,7 @@ Call = Callable[[], Any]
 KIB, MIB, INT8_ROWS = 1024, 1024**2, 32  # at least, to which rows are padded: _int_mm takes no 16
 FLOPS, OPS, SPEED = [(1e12, "TFLOPS")], [(1e12, "TOPS")], [(1e12, "TB/s"), (1e9, "GB/s")]
 TIME, SIZE = [(1e-3, "ms"), (1e-6, "us")], [(float(MIB), "MiB"), (float(KIB), "KiB")]
-WIDTHS = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "int8": 1, "fp8": 1}  # bytes per weight
+WIDTHS = {"fp32": 4, "bf16": 2, "fp16": 2, "int8": 1, "fp8": 1}  # bytes per weight
 FULL = Plan(  # weights are (N, K), cache and buffer bytes, a queue holds about a thousand kernels
     rows=(1, 16, 64, 128, 256, 512, 1024, 4096, 8192), stream=(32768, 16384), cache=192 * MIB,
     weights=((2112, 7168), (24576, 1536), (7168, 16384), (4096, 7168), (7168, 2048), (8192, 8192)),
@@ -178,7 +178,7 @@ class Card:
         """Random numbers: power, and with it clocks, depend on what is multiplied."""
         if dtype == "int8":
             return self.torch.randint(-128, 128, shape, dtype=self.torch.int8, device=self.place)
-        plain = {"fp32": "float32", "tf32": "float32", "fp16": "float16"}.get(dtype, "bfloat16")
+        plain = {"fp32": "float32", "fp16": "float16"}.get(dtype, "bfloat16")
         numbers = self.torch.randn(shape, dtype=getattr(self.torch, plain), device=self.place)
         if dtype != "fp8":
             return numbers
@@ -195,10 +195,7 @@ class Card:
     def product(self, dtype: str, m: int, n: int, k: int) -> Callable[[Any], Any]:
         """What multiplies m rows by a weight. Raises where there is no such operator."""
         torch, ones = self.torch, partial(self.torch.ones, device=self.place)
-        if dtype == "tf32" and (self.kind != "cuda" or self.hip
-                                or self.api.get_device_capability(self.index) < (8, 0)):
-            raise NotImplementedError("only NVIDIA cards since Ampere have it")
-        torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+        torch.backends.cuda.matmul.allow_tf32 = False
         least = INT8_ROWS if dtype == "int8" and self.kind == "cuda" else 1
         rows = self.matrix(dtype, max(m, least), k)
         if dtype == "fp8":
@@ -349,19 +346,17 @@ def main() -> None:
     parser.error, add = refuse, parser.add_argument  # type: ignore[method-assign, assignment]
     add("-o", "--output", type=Path, metavar="FILE", help="write the file there")
     add("--table", nargs="?", type=float, const=240.0, metavar="S", help="in S seconds (240)")
-    add("--force", action="store_true", help="overwrite FILE")
     add("--device", metavar="NAME", help="identifier of the card in the project, e.g. nvidia-h20")
     add("--device-index", type=int, default=0, metavar="N", help="which card, from 0")
     add("--ranks", type=int, nargs="+", metavar="N", help="of collectives (default 2 4 8 ...)")
-    add("--backend", help="of torch.distributed (default nccl, hccl or gloo)")
     add("--cpu-ranks", type=int, default=0, metavar="N", help="the processor, with N processes")
     add("--quick", action="store_true", help="tiny shapes, to try it out: not a measurement")
     args, env, report = parser.parse_args(), os.environ, Report()
     target = args.output and args.output.absolute()
     if target and not target.parent.is_dir():
         refuse(f"the folder of {args.output} does not exist")
-    if target and target in target.parent.iterdir() and (target.is_dir() or not args.force):
-        refuse(f"{args.output} exists already (--force overwrites a file)")
+    if target and target.exists():
+        refuse(f"{args.output} exists already")
     if re.search(r"^[.-]|[^a-z0-9.-]|[.]ya?ml$", args.device or ""):
         refuse(f"'{args.device}' is not an identifier such as nvidia-h20")
     beside, table = Path(__file__).with_name("measure_operators.py"), None
@@ -380,7 +375,7 @@ def main() -> None:
     for part in parts * ("RANK" not in env):
         with report.attempt(part.__name__):
             part(card, plan, report)
-    backend = args.backend or {"cuda": "nccl", "npu": "hccl", "cpu": "gloo"}[card.kind]
+    backend = {"cuda": "nccl", "npu": "hccl", "cpu": "gloo"}[card.kind]
     for ranks in [int(env["WORLD_SIZE"])] if "RANK" in env else worlds:
         measure_collectives(card, backend, ranks, plan, report)
     report.remarks += ["Some were timed without a graph: if short, they contain time of the host."
@@ -389,7 +384,7 @@ def main() -> None:
         return  # of several ranks the first writes
     text = table.text(report) if table else report.text(*card.describe(), args.device)
     with report.attempt("the file", "it goes to stdout"):  # what was measured is not lost
-        if target and (args.force or not target.exists()):
+        if target and not target.exists():
             (part := target.with_name(f".{os.getpid()}.tmp")).write_text(text, encoding="utf-8")
             part.replace(target)
             return

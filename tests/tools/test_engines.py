@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from catalogue import library
 from catalogue.assertions import assertions
 from catalogue.engine import engine_of
 from catalogue.reading import yamlfile
@@ -21,7 +20,7 @@ from tools.engines.checks import CONFIGURATION, checks, location, plainly
 from tools.engines.command_line import arguments
 from tools.engines.exported_metrics import metrics
 from tools.engines.extract import ENGINES
-from tools.engines.merge import merge, split, text
+from tools.engines.merge import add, text
 from tools.engines.package import Package
 from tools.engines.source import ExtractError, Release, find, load
 from tools.engines.variables import options, variables
@@ -170,7 +169,7 @@ environment_variables = {
         "VLLM_METHOD": {"type": "str", "default": "fork", "choices": ["fork", "spawn"]},
         "VLLM_TRACE": {"type": "bool", "default": False},
         "VLLM_TMP": {"type": "str", "default": None, "dynamic": True},
-        "VLLM_ELSEWHERE": {"type": "int", "default": 3}}
+        "VLLM_ELSEWHERE": {"type": None, "default": None, "dynamic": True}}
 
 
 def test_keys_of_the_additional_configuration() -> None:
@@ -212,18 +211,20 @@ class Logger:
         "vllm:elsewhere": {"type": None, "dynamic": True}}
 
 
-def released(*releases: dict) -> list:
-    """Releases 1.0, 2.0, ... with these arguments."""
-    return [(Release("engine", f"{i}.0", f"2024-0{i}-01", f"https://example.org/{i}", "0" * 64),
-             {"arguments": entries}) for i, entries in enumerate(releases, 1)]
+def merged(*releases: dict) -> dict:
+    """A catalogue of releases 1.0, 2.0, ... with these arguments."""
+    catalogue: dict = {"title": "Engine", "releases": {}}
+    for i, entries in enumerate(releases, 1):
+        add(catalogue, Release("engine", f"{i}.0", f"2024-0{i}-01", f"https://example.org/{i}",
+                               "0" * 64), {"arguments": entries})
+    return catalogue
 
 
-def test_merge_records_since_until_gaps_and_changes() -> None:
+def test_catalogue_has_since_until_gaps_and_changes() -> None:
     one = {"type": "int", "default": 1}
-    merged = merge(released({"--a": one, "--gone": one, "--back": one, "--long": one},
-                            {"--a": one, "--b": one, "--short": one | {"aliases": ["--long"]}},
-                            {"--a": one | {"default": None}, "--b": one, "--back": one}))
-    assert merged["arguments"] == {
+    assert merged({"--a": one, "--gone": one, "--back": one, "--long": one},
+                  {"--a": one, "--b": one, "--short": one | {"aliases": ["--long"]}},
+                  {"--a": one | {"default": None}, "--b": one, "--back": one})["arguments"] == {
         "--a": one | {"since": "1.0", "changes": [{"release": "3.0", "default": None}]},
         "--b": one | {"since": "2.0"},
         "--back": one | {"since": "1.0", "gaps": ["2.0"]},
@@ -232,22 +233,13 @@ def test_merge_records_since_until_gaps_and_changes() -> None:
                          "changes": [{"release": "2.0", "aliases": ["--short"]}]}}
 
 
-@pytest.mark.parametrize("path", sorted((library.ROOT / "engines").glob("**/*.yml")),
-                         ids=lambda path: path.stem)
-def test_releases_of_a_file_merge_to_the_file(path: Path) -> None:
-    written = path.read_text("utf-8")
-    merged = yaml.safe_load(written)
-    if "releases" in merged:
-        assert text(path.stem, merged["title"], merge(split(merged))) == written
-
-
-def test_merged_file_reads_back(tmp_path: Path) -> None:
+def test_catalogue_reads_back(tmp_path: Path) -> None:
     quoted = {"type": "str", "default": "0.9", "choices": ["None", "a:b"]}
-    merged = merge(released({"--a": quoted}, {
+    catalogue = merged({"--a": quoted}, {
         "--a": {"type": "float", "default": 0.9},
-        "--json": {"type": "json", "default": {"a": [1, "x, y"]}}}))
-    written = text("engine", "Engine", merged)
-    assert yaml.safe_load(written) == {"title": "Engine"} | merged
+        "--json": {"type": "json", "default": {"a": [1, "x, y"]}}})
+    written = text("engine", catalogue)
+    assert text("engine", yaml.safe_load(written)) == written
     (tmp_path / "engine.yml").write_text(written, "utf-8")
     engine = engine_of(yamlfile.read(tmp_path / "engine.yml"))
     assert engine.state("--a", "1.0").default == "0.9"

@@ -11,7 +11,7 @@ import yaml
 from tools.engines.command_line import arguments
 from tools.engines.exported_metrics import metrics
 from tools.engines.hints import Kwargs
-from tools.engines.merge import Contents, merge, split, text
+from tools.engines.merge import Contents, add, text
 from tools.engines.package import Package
 from tools.engines.source import ExtractError, Fetch, Source, find, load
 from tools.engines.variables import options, platform_values, variables
@@ -121,12 +121,12 @@ def extract(engine: Engine, source: Source) -> Contents:
 def engine_text(name: str, path: Path, cache: Path | None, get: Fetch) -> str:
     """The file of one engine, with the pinned releases that it lacks."""
     engine = ENGINES[name]
-    stated = split(yaml.safe_load(path.read_text("utf-8"))) if path.exists() else []
-    contents = {release.version: (release, entries) for release, entries in stated}
-    for release in find(engine.package or name,
-                        [version for version in engine.releases if version not in contents], get):
-        entries = extract(engine, load(release, cache, get, engine.root))
-        contents[release.version] = release, entries
+    catalogue = (yaml.safe_load(path.read_text("utf-8")) if path.exists()
+                 else {"title": engine.title, "releases": {}})
+    for release in find(engine.package or name, [
+            version for version in engine.releases if version not in catalogue["releases"]], get):
+        contents = extract(engine, load(release, cache, get, engine.root))
+        add(catalogue, release, contents)
         print(f"{name} {release.version} ({release.date}): "
-              + ", ".join(f"{len(several)} {kind}" for kind, several in entries.items()))
-    return text(name, engine.title, merge([contents[version] for version in engine.releases]))
+              + ", ".join(f"{len(entries)} {kind}" for kind, entries in contents.items()))
+    return text(name, catalogue)

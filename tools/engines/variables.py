@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from tools.engines.hints import (
     Kwargs,
@@ -18,21 +17,16 @@ from tools.engines.hints import (
 from tools.engines.package import Module, Package, Unresolved, plain
 from tools.engines.static import Class, Function, Scope
 
-_READER = re.compile(
-    r"(^|\.)(getenv|get_bool_env_var|get_int_env_var|get_env|environ)$|environ\.get$")
 _CASTS = {"int": "int", "float": "float", "bool": "bool", "maybe_convert_int": "int",
           "maybe_convert_bool": "bool", "get_bool_env_var": "bool", "get_int_env_var": "int"}
 
 
 def variables(package: Package, registry: str, prefixes: tuple[str, ...]) -> dict[str, Kwargs]:
-    """Variables of the engine's registry, and those with its prefix that it reads elsewhere."""
-    result: dict[str, Kwargs] = {}
+    """Variables of the engine's registry, and names with its prefix that it reads elsewhere."""
     module = package.at(registry)
-    if module is not None:
-        result = registry_variables(module) | envs_fields(module)
-    for name, variable in read_variables(package, prefixes).items():
-        result.setdefault(name, variable)
-    return result
+    declared = registry_variables(module) | envs_fields(module) if module else {}
+    return {name: {"type": None, "default": None, "dynamic": True}
+            for name in names_read(package, prefixes)} | declared
 
 
 def registry_variables(module: Module) -> dict[str, Kwargs]:
@@ -114,61 +108,11 @@ def envs_fields(module: Module) -> dict[str, Kwargs]:
     return result
 
 
-def read_variables(package: Package, prefixes: tuple[str, ...]) -> dict[str, Kwargs]:
+def names_read(package: Package, prefixes: tuple[str, ...]) -> set[str]:
     """Variables with one of the prefixes that any module reads by name."""
-    result: dict[str, Kwargs] = {}
-    read = re.compile(rf"env(iron)?(\.get)?(_var)?\s*[(\[]\s*[\"'](?:{'|'.join(prefixes)})")
-    for path, text in sorted(package.files.items()):
-        if not read.search(text):  # most files read none, and to parse them takes long
-            continue
-        module = package.at(path)
-        for name, node, default in environment_reads(module.tree, prefixes) if module else ():
-            assert module is not None
-            variable = read_variable(node, default, Scope(module, {}, unset=True))
-            if name in result and result[name]["default"] != variable["default"]:
-                variable |= {"default": None, "dynamic": True}  # read twice, not the same way
-            result[name] = variable
-    return result
-
-
-def read_variable(node: ast.AST, default: ast.expr | None, scope: Scope) -> Kwargs:
-    """One read: what is made of the variable where it is not set, else what it is before that."""
-    variable: Kwargs = {"type": _cast(node) or "str"} | stated_default(node, scope)
-    if "dynamic" in variable:
-        del variable["dynamic"]
-        variable |= stated_default(default, scope)
-        if "dynamic" not in variable and isinstance(node, ast.Call) \
-                and ast.unparse(node.func).endswith("get_bool_env_var"):
-            variable["default"] = str(variable["default"]).lower() in ("true", "1")
-    if isinstance(variable["default"], bool):
-        variable["type"] = "bool"
-    return variable
-
-
-def environment_reads(tree: ast.AST, prefixes: tuple[str, ...]
-           ) -> Iterator[tuple[str, ast.AST, ast.expr | None]]:
-    """Each read with what makes a value of it (a cast or a comparison right around it)."""
-    around = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    for node in ast.walk(tree):
-        default: ast.expr | None = None
-        match node:
-            case ast.Call(func, [ast.Constant(key), *rest], keywords) if _READER.search(
-                    ast.unparse(func)):
-                default = rest[0] if rest else next(
-                    (word.value for word in keywords if word.arg == "default"), None)
-            case ast.Subscript(value, ast.Constant(key), ast.Load()) if ast.unparse(
-                    value) == "os.environ":
-                pass
-            case _:
-                continue
-        if str(key).startswith(prefixes):
-            outer: ast.AST = node
-            for _ in range(3):  # a cast such as int(...) around it
-                parent = around.get(outer)
-                if not isinstance(parent, (ast.Call, ast.Attribute, ast.Compare)):
-                    break
-                outer = parent
-            yield str(key), outer if _cast(outer) else node, default
+    read = re.compile(r"(?:getenv|get_\w*env\w*|environ(?:\.get)?)\s*[(\[]\s*[\"']"
+                      rf"((?:{'|'.join(prefixes)})\w+)[\"'](?!\]\s*=[^=])")
+    return {name for text in package.files.values() for name in read.findall(text)}
 
 
 def options(package: Package, path: str, root: str) -> dict[str, Kwargs]:

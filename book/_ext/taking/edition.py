@@ -25,7 +25,7 @@ PACKAGED = ("will_it_fit", "params", "messages", "catalogue", "calc", "kernels",
             "book/_ext", "book/_templates")  # folders that the engine is made from
 PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements-analysis.in",
                   "requirements.in", "requirements-test.in", "README.md", "LICENSE", "LICENSE-TEXT")
-BESIDE = ("docs/sbom.cdx.json", "docs/licences.csv")  # what the engine is made with
+BESIDE = ("docs/sbom.cdx.json",)  # what the engine is made with
 # the same files make the same wheel, whenever and whoever packs: dates and modes stand in it
 DATED = {"SOURCE_DATE_EPOCH": "315532800"}  # 1980, the first that a ZIP knows
 READABLE, UMASK = 0o644, 0o022
@@ -130,7 +130,7 @@ def stamp(site: Path, shown: Edition, since: int = 0) -> None:
 def package(root: Path, site: Path) -> Path:
     """Write the engine into the site, as the one file that pip installs; return it.
 
-    Beside it lie its bill of materials and the licences. Made anew where a file that goes into it
+    Beside it lies its bill of materials. Made anew where a file that goes into it
     has changed. Raises RuntimeError with what setuptools said.
     """
     sources = [root / name for name in PACKAGED_FILES]
