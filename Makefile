@@ -47,7 +47,7 @@ bench: $(VENV)/.ready-test  ## [BESIDE=commit] [ARGS="PART … --python PATH"] s
 answers: $(VENV)/.ready-test  ## record the answers to tools/answers/questions.txt; review them with git diff
 	OMP_NUM_THREADS=1 $(BIN)/python -m tools.answers --write
 
-baseline: $(VENV)/.ready-test  ## [REV=commit] build the reference below .baseline/; ARGS="--site _build/html" takes a built book
+baseline: $(VENV)/.ready-test  ## [REV=commit] build the reference below .baseline/
 	$(BIN)/python -m tools.baseline build $(if $(REV),--rev $(REV)) $(ARGS)
 
 compare: $(VENV)/.ready-test  ## the working tree and its built book with the reference: pages, answers, quantities, deploys

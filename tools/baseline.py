@@ -1,12 +1,12 @@
 """Compare the working tree with a reference commit: pages, answers, quantities, deploys.
 
-    python -m tools.baseline build [--rev REV] [--site DIR]
-    python -m tools.baseline compare [--site DIR]
+    python -m tools.baseline build [--rev REV]
+    python -m tools.baseline compare
 
 ``build`` checks the commit of ``tools/baseline.yml`` (or REV) out below ``.baseline/``, builds its
-book and stores the numbers of its pages and of `tools.snapshot`; ``--site`` takes a built
-``_build/html`` of that commit instead. ``compare`` prints each difference by its path and exits
-with 1 if there is any that ``dropped:`` of ``tools/baseline.yml`` does not accept.
+book and stores the numbers of its pages and of `tools.snapshot`. ``compare`` prints each difference
+by its path and exits with 1 if there is any that ``dropped:`` of ``tools/baseline.yml`` does not
+accept.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ FOLDER = ROOT / ".baseline"  # ignored by Git
 SOURCE, TOOLS, STORE = FOLDER / "source", FOLDER / "path", FOLDER / "baseline.json"
 SITE = Path("_build", "html")
 TOLERANCE = 1e-9  # relative, of numbers
-SHOWN = 8  # differences of a page or file
 LONGEST = 200  # characters of a value
 MISSING = "(missing)"
 _CLASS = "[contains(concat(' ', @class, ' '), ' {} ')]"
@@ -69,8 +68,8 @@ def differences(old: Any, new: Any, tolerance: float, path: str = "") -> Iterato
         yield Difference(path, old, new)
 
 
-def build(rev: str, site: Path | None) -> None:
-    """Check a commit out, build its book unless `site` is given, and store its numbers."""
+def build(rev: str) -> None:
+    """Check a commit out, build its book, and store its numbers."""
     if SOURCE.exists():
         git("worktree", "remove", "--force", str(SOURCE))
     git("worktree", "prune")
@@ -78,10 +77,9 @@ def build(rev: str, site: Path | None) -> None:
     TOOLS.mkdir(exist_ok=True)
     (TOOLS / "tools").unlink(missing_ok=True)
     (TOOLS / "tools").symlink_to(ROOT / "tools")
-    if site is None:
-        subprocess.run([Path(sys.executable).with_name("jupyter-book"), "build", "book/"],
-                       cwd=SOURCE, check=True, env=os.environ | {"PYTHONPATH": str(SOURCE)})
-    stored = {"commit": git("rev-parse", rev), "pages": page_numbers(site or SOURCE / SITE),
+    subprocess.run([Path(sys.executable).with_name("jupyter-book"), "build", "book/"],
+                   cwd=SOURCE, check=True, env=os.environ | {"PYTHONPATH": str(SOURCE)})
+    stored = {"commit": git("rev-parse", rev), "pages": page_numbers(SOURCE / SITE),
               **snapshot(SOURCE)}
     STORE.write_text(json.dumps(stored), "utf-8")
     print(f"{STORE.relative_to(ROOT)}: {len(stored['pages'])} pages, "
@@ -135,24 +133,21 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Differen
 
 
 def report(several: Iterable[Difference], dropped: Mapping[str, str]) -> int:
-    """Print differences by page, file or value, and count the accepted ones. Returns 0 or 1."""
+    """Print differences and count the accepted ones. Returns 0 or 1."""
     used: Counter[str] = Counter()
-    rejected: dict[str, list[str]] = {}
+    rejected = 0
     for path, *values in several:
         accepted = [pattern for pattern in dropped if fnmatch.fnmatchcase(path, pattern)
                     or fnmatch.fnmatchcase(path, f"{pattern}/*")]
         used.update(accepted)
         if not accepted:
-            group, _, last = path.rpartition("/")
-            texts = [json.dumps(value, ensure_ascii=False)[:LONGEST] for value in values]
-            rejected.setdefault(group, []).append(f"{last} {' → '.join(texts)}")
-    for group, shown in rejected.items():
-        more = f", … ({len(shown)} in all)" if len(shown) > SHOWN else ""
-        print(f"{group}: {', '.join(shown[:SHOWN])}{more}")
-    print(f"{sum(map(len, rejected.values()))} differences, {used.total()} accepted")
+            rejected += 1
+            print(f"{path}:", " → ".join(json.dumps(value, ensure_ascii=False)[:LONGEST]
+                                         for value in values))
+    print(f"{rejected} differences, {used.total()} accepted")
     for pattern in dropped.keys() - used.keys():
         print(f"dropped: {pattern} matches no difference")
-    return int(bool(rejected))
+    return int(rejected > 0)
 
 
 def snapshot(root: Path) -> Any:
@@ -190,11 +185,10 @@ def main(argv: list[str] | None = None) -> int:
                                      description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("command", choices=("build", "compare"))
     parser.add_argument("--rev", default=settings["commit"], help="reference commit to build")
-    parser.add_argument("--site", type=Path, help="built _build/html to take instead")
     args = parser.parse_args(argv)
     if args.command == "compare":
-        return compare(settings, args.site or ROOT / SITE)
-    build(args.rev, args.site)
+        return compare(settings, ROOT / SITE)
+    build(args.rev)
     return 0
 
 

@@ -1,9 +1,8 @@
 """Rebuild the fonts of pages and figures from the characters that they can need: ``make font``.
 
 Latin letters and figures are of IBM Plex Sans, for pages in two weights; Chinese in figures is of
-Noto Sans SC. Both come from npm, or from a folder of unpacked packages named on the command line.
-Needs fonttools, which comes with matplotlib, and brotli. The SIL Open Font License stands beside
-the fonts; it asks that a changed font has another name.
+Noto Sans SC. Both come from npm. Needs fonttools, which comes with matplotlib, and brotli. The SIL
+Open Font License stands beside the fonts; it asks that a changed font has another name.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import io
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
 import tempfile
 from pathlib import Path
@@ -119,10 +117,7 @@ def unpacked(name: str, folder: Path) -> Path:
 
 
 def main() -> None:
-    """Build from two unpacked packages named on the command line, or from npm."""
-    if len(sys.argv) > 1:
-        build(*map(Path, sys.argv[1:]))
-        return
+    """Build from the packages that npm downloads."""
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
         build(unpacked(CHINESE, Path(first)), unpacked(LATIN, Path(second)))
 

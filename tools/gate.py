@@ -123,12 +123,10 @@ def merged(now: dict[str, dict[str, float]], best: dict[str, dict[str, float]], 
                   for system, errors in now.items() for metric, error in errors.items()
                   if best.get(system, {}).get(metric, math.inf) < error]
         return now, raised
-    record = {system: dict(errors) for system, errors in best.items()}
-    for system, errors in now.items():
-        for metric, error in errors.items():
-            before = record.setdefault(system, {}).get(metric, math.inf)
-            record[system][metric] = min(error, before)
-    return record, []
+    return {system: {metric: min(side[system][metric] for side in (now, best)
+                                 if metric in side.get(system, {}))
+                     for metric in best.get(system, {}) | now.get(system, {})}
+            for system in best | now}, []
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -137,8 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                                      description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--because", metavar="TEXT", help="reason to raise figures that got worse")
     given = parser.parse_args(argv)
-    before = (yaml.safe_load(RECORD.read_text(encoding="utf-8")) if RECORD.exists()
-              else {"best": {}, "raised": []})
+    before = yaml.safe_load(RECORD.read_text(encoding="utf-8"))
     now, best = measured_errors() | memory_errors(), before["best"]
     for system, of in now.items():
         for metric, figure in of.items():

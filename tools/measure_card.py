@@ -311,7 +311,6 @@ def collective_worker(rank: int, ranks: int, kind: str, backend: str, method: st
 
 def measure_collectives(card: Card, backend: str, ranks: int, plan: Plan, report: Report) -> None:
     """All-reduce and all-to-all over so many ranks, in processes started here or by torchrun."""
-    say(f"all-reduce and all-to-all over {ranks} ranks, {backend}")
     queue = card.torch.multiprocessing.get_context("spawn").SimpleQueue()
     rendezvous = f"tcp://127.0.0.1:{20000 + os.getpid() % 10000 + ranks}"
     method = "env://" if "RANK" in os.environ else rendezvous
@@ -329,10 +328,8 @@ def measure_collectives(card: Card, backend: str, ranks: int, plan: Plan, report
         operation, payload, times = queue.get()
         report.collected.append((backend, ranks, operation, payload, times))
         rates = [bus_bandwidth(operation, payload, ranks, seconds) for seconds in times]
-        size, middle = written(payload, SIZE), statistics.median
+        size = written(payload, SIZE)
         what = f"operation: {operation}, ranks: {ranks}, {nodes}payload: {{value: {size}}}"
-        report.remarks.append(f"{operation} over {ranks} ranks, {size}: "
-                              f"{written(middle(times), TIME)}, {written(middle(rates), SPEED)}")
         if payload == plan.payloads[0]:
             report.add("collectives", what, "time", times, TIME)
         if payload == plan.payloads[-1]:

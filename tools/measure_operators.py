@@ -29,11 +29,6 @@ from typing import Any
 
 Call = Callable[[], Any]
 Point = tuple[dict[str, Any], Callable[[], list[Call]]]  # columns of a row, and what makes calls
-COLUMNS = (
-    "operator", "card", "engine", "kernel", "dtype", "time", "rows", "columns", "depth", "tokens",
-    "hidden_size", "moe_intermediate_size", "n_routed_experts", "num_experts_per_tok",
-    "tensor_parallel", "expert_parallel", "skew", "heads", "batch", "context", "past",
-    "cache_dtype", "ranks", "bytes", "algorithm")
 SHARES = {"gemm": 0.5, "experts": 0.25, "mla_decode": 0.15, "mla_prefill": 0.1}  # of the time
 BLOCK = 128  # inputs, and outputs of a weight, that share a scale
 BLOCK_ROWS = 4  # cuBLAS takes no fewer with scales by blocks
@@ -215,8 +210,6 @@ class Table:
                                       "time": self.seconds(card, make(), plan)})
             self.say(f"{operator}: {len(self.rows) - done} shapes"
                      + f", {left} left out, no time" * bool(left))
-        if card.api and card.looped:
-            self.say("some were timed without a graph: if short, they contain time of the host")
 
     def seconds(self, card: Any, calls: Sequence[Call], plan: Any) -> float:
         """Of one call, the median of some; a processor makes a few at a time, each takes long."""
@@ -234,14 +227,15 @@ class Table:
     def text(self, report: Any) -> str:
         """The table as CSV, with the collectives that a report holds."""
         out = io.StringIO()
-        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n", restval="")
-        writer.writeheader()
         import torch  # measure_card has it by now
         own = {"card": self.card, "engine": f"pytorch@{torch.__version__.partition('+')[0]}"}
         collectives = [{"operator": operation.replace("-", "_"), "kernel": backend, "ranks": ranks,
                         "dtype": "fp32" if backend == "gloo" else "bf16", "bytes": size,
                         "time": statistics.median(times)}
                        for backend, ranks, operation, size, times in report.collected]
-        for row in self.rows + collectives:
-            writer.writerow({**row, **own, "time": f"{row['time']:.4g}"})
+        rows = [{**own, **row, "time": f"{row['time']:.4g}"} for row in self.rows + collectives]
+        writer = csv.DictWriter(out, dict.fromkeys(name for row in rows for name in row),
+                                lineterminator="\n", restval="")
+        writer.writeheader()
+        writer.writerows(rows)
         return out.getvalue()

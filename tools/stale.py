@@ -1,6 +1,6 @@
 """List outdated entries of the catalogue.
 
-    python -m tools.stale [--kind KIND] [--older DAYS] [--as-of DATE]
+    python -m tools.stale [--kind KIND] [--older DAYS]
 
 With ``--kind`` it also prints how entries of that kind are renewed (``tools/stale.yml``).
 """
@@ -16,7 +16,6 @@ from pathlib import Path
 import yaml
 
 from catalogue import shipped
-from catalogue.reading.values import stated_date
 
 RECIPES = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
 
@@ -27,14 +26,6 @@ def recipe(kind: str) -> dict[str, str]:
     return dict(renewed)
 
 
-def last_day(text: str) -> date:
-    """The last day of a date on the command line, such as 2026-11."""
-    try:
-        return shipped.last_day(stated_date(text))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """Print."""
     parser = argparse.ArgumentParser(prog="python -m tools.stale",
@@ -42,22 +33,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--kind", choices=shipped.KINDS, help="kind of entries (default: all)")
     parser.add_argument("--older", metavar="DAYS", type=int, default=shipped.YEAR,
                         help="age from which a date is outdated (default: %(default)s days)")
-    parser.add_argument("--as-of", metavar="DATE", type=last_day, default=date.today(),
-                        help="day at which ages are counted (default: today)")
     args = parser.parse_args(argv)
     if args.older < 0:
         parser.error(f"--older {args.older}, expected a number of days, such as 365")
     kinds = (args.kind,) if args.kind else tuple(shipped.KINDS)
+    today = date.today()
     statements = shipped.statements(kinds)
-    outdated = shipped.old(statements, args.older, args.as_of)
+    outdated = shipped.old(statements, args.older, today)
     dated, old = (Counter(statement.kind for statement in several)
                   for several in (statements, outdated))
     for kind in dated:
         print(f"{kind}: {old[kind]} of {dated[kind]} dated values are outdated")
-    print(f"\nAt least {args.older} days old on {args.as_of}:")
+    print(f"\nAt least {args.older} days old on {today}:")
     for row in outdated:
         print(f"{row.file}:{row.line} {row.key} ({row.what}): {row.date}, "
-              f"{row.age(args.as_of)} days")
+              f"{row.age(today)} days")
     if args.kind is None:
         print("\nHow to renew a kind: --kind KIND")
     else:

@@ -308,9 +308,9 @@ def test_release_is_found_checked_and_unpacked(name: str, wheel: bool, tmp_path:
     index = Index({name: body, "vllm-2.0.tar.gz": b"x"})
     release, = find("vllm", ["1.0"], index)
     assert (release.version, release.date) == ("1.0", "2024-05-06")
-    assert load(release, tmp_path, index).files == {"vllm/envs.py": "A = 1\n"}
+    assert load(release, tmp_path, index) == {"vllm/envs.py": "A = 1\n"}
     index.bodies.clear()  # the second time from the folder
-    assert load(release, tmp_path, index).files == {"vllm/envs.py": "A = 1\n"}
+    assert load(release, tmp_path, index) == {"vllm/envs.py": "A = 1\n"}
 
 
 @pytest.mark.parametrize("served", [b"another", b"body"], ids=["another sum", "no archive"])

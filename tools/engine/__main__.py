@@ -38,8 +38,6 @@ def main(arguments: list[str]) -> int:
     command = argparse.ArgumentParser(prog="python -m tools.engine", description=__doc__)
     command.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}")
     command.add_argument("--environment", type=Path, default=ROOT / ".engine", metavar="DIR")
-    command.add_argument("--keep", type=Path, metavar="DIR",
-                         help="keep files and logs in DIR; deployments that are there are reused")
     args = command.parse_args(arguments)
     if unknown := sorted(set(args.parts) - set(PARTS)):
         command.error(f"there is no part '{unknown[0]}', expected {', '.join(PARTS)}.")
@@ -52,10 +50,9 @@ def main(arguments: list[str]) -> int:
         "override": STATED, "faster": FASTER}
     failed = False
     with tempfile.TemporaryDirectory(prefix="engine-") as temporary:
-        folder = (args.keep or Path(temporary)).absolute()
         for name in args.parts or PARTS:
             results[name] = []
-            for row in PARTS[name](environment, Path(sys.executable), folder):
+            for row in PARTS[name](environment, Path(sys.executable), Path(temporary)):
                 print(f"{'ok    ' if row.ok else 'FAILED'} {row.what}: {row.saw}", *row.notes,
                       sep="\n    ", flush=True)
                 results[name].append(row.as_json())

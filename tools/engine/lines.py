@@ -284,7 +284,7 @@ def add_plug_in(packages: Path) -> None:
     """
     renamed(packages, BASE)
     metadata = f"vllm_ascend-{PLUG_IN}.dist-info"
-    files = load(find("vllm-ascend", [PLUG_IN])[0]).files | {
+    files = load(find("vllm-ascend", [PLUG_IN])[0]) | {
         f"{metadata}/METADATA": f"Metadata-Version: 2.1\nName: vllm-ascend\nVersion: {PLUG_IN}\n",
         f"{metadata}/entry_points.txt": DATA["vllm-ascend"]["entry_points"]}
     for name, text in files.items():

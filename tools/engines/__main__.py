@@ -22,27 +22,24 @@ from catalogue.assertions import asserting
 from catalogue.reading.files import ROOT, ParamsError, write_whole
 from tools.engines.checks import checks_text
 from tools.engines.extract import ENGINES, engine_text
-from tools.engines.model_classes import ENGINES as REGISTRIES
-from tools.engines.model_classes import classes_text
+from tools.engines.model_classes import READERS, classes_text
 from tools.engines.source import ExtractError, Fetch, fetch
 
 TARGET = ROOT / "engines"
 PARTS = {  # part -> text of the file of an engine, and engine -> folder of the file
     "arguments": (engine_text, {name: engine.folder for name, engine in ENGINES.items()}),
     "checks": (checks_text, dict.fromkeys(asserting(), "checks")),
-    "classes": (classes_text, dict.fromkeys(REGISTRIES, "models"))}
+    "classes": (classes_text, dict.fromkeys(READERS, "models"))}
 
 
 def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:
     """Write the files. Returns 0, or 1 after one sentence that says what stopped it."""
     parser = argparse.ArgumentParser(prog="python -m tools.engines",
                                      description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
     parser.add_argument("--only", choices=sorted(ENGINES), help="one engine instead of all")
     parser.add_argument("--cache", type=Path, help="folder that keeps what was downloaded")
     args = parser.parse_args(argv)
-    if unknown := sorted(set(args.parts) - set(PARTS)):
-        parser.error(f"there is no part '{unknown[0]}', expected {', '.join(PARTS)}")
     try:
         for text, folders in map(PARTS.__getitem__, args.parts or PARTS):
             for name, folder in folders.items():

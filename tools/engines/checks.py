@@ -118,9 +118,9 @@ def checks_text(name: str, path: Path, cache: Path | None, get: Fetch) -> str:
         data = {"read": {}, "stands": {assertion.name: {} for assertion in named}}
     for release in find(engine.package or name, [
             version for version in engine.releases if version not in data["read"]], get):
-        source = load(release, cache, get, engine.root)
-        available = [check for file in sorted(source.files) if any(part in file for part in places)
-                     for check in checks(file, source.files[file])]
+        files = load(release, cache, get, engine.root)
+        available = [check for file in sorted(files) if any(part in file for part in places)
+                     for check in checks(file, files[file])]
         data["read"][release.version] = sum(any(part in check.file for part in configuration)
                                             for check in available)
         for assertion in named:

@@ -13,7 +13,7 @@ from tools.engines.exported_metrics import metrics
 from tools.engines.hints import Kwargs
 from tools.engines.merge import Contents, add, text
 from tools.engines.package import Package
-from tools.engines.source import ExtractError, Fetch, Source, find, load
+from tools.engines.source import ExtractError, Fetch, find, load
 from tools.engines.variables import options, platform_values, variables
 
 
@@ -24,7 +24,6 @@ class Engine:
     Attributes:
         title: name for people.
         source: key of `SOURCES`.
-        needed: a file without which a release cannot be read.
         expected: an argument or variable that every release has; without it, something moved.
         releases: pinned versions, the oldest first.
         package: its name on the index.
@@ -34,7 +33,6 @@ class Engine:
 
     title: str
     source: str
-    needed: str
     expected: str
     releases: tuple[str, ...]
     package: str = ""
@@ -77,9 +75,8 @@ def bench(package: Package) -> Contents:
     """The client that measures a server: ``vllm bench serve``, ``python -m sglang.bench_serving``.
     """
     options: dict[str, Kwargs] = {}
-    for path in ("vllm/benchmarks/serve.py", "vllm/benchmarks/datasets.py",
-                 "vllm/benchmarks/datasets/datasets.py", "sglang/bench_serving.py",
-                 "sglang/benchmark/serving.py"):
+    for path in ("vllm/benchmarks/serve.py", "vllm/benchmarks/datasets/datasets.py",
+                 "sglang/bench_serving.py", "sglang/benchmark/serving.py"):
         options |= arguments(package, path)
     return {"arguments": options}
 
@@ -91,30 +88,24 @@ def router(package: Package) -> Contents:
                           for name, option in arguments(Package(bare), path).items()}}
 
 
-_ROUTERS = ("/router_args.py", "/launch_router.py", "/disaggregation/mini_lb.py",
-            "/disaggregation/launch_lb.py", "/load_balance_proxy_server_example.py")
+_ROUTERS = ("/router_args.py", "/launch_router.py", "/load_balance_proxy_server_example.py")
 SOURCES: dict[str, Callable[[Package], Contents]] = {
     "vllm": vllm, "vllm_ascend": vllm_ascend, "sglang": sglang, "bench": bench, "router": router}
-DATA = yaml.safe_load(Path(__file__).with_name("engines.yml").read_text("utf-8"))
-ENGINES = {name: Engine(**fields | {"releases": tuple(fields["releases"])})
-           for name, fields in DATA.items()}
+ENGINES = {name: Engine(**fields | {"releases": tuple(fields["releases"])}) for name, fields in
+           yaml.safe_load(Path(__file__).with_name("engines.yml").read_text("utf-8")).items()}
 _LEFT_OUT = ("sglang/test/", "sglang/multimodal_gen/", "sglang/lang/", "/tests/", "/test_",
              "vllm/benchmarks/")
-_OF_A_TOOL = ("/tests/",)
 
 
-def extract(engine: Engine, source: Source) -> Contents:
-    """Everything of one release. Raises ExtractError for a release that has not what is read."""
-    release = f"{source.release.package} {source.release.version}"
-    if engine.needed not in source.files:
-        raise ExtractError(f"{release}: the release has no {engine.needed}.")
-    left_out = _OF_A_TOOL if engine.folder else _LEFT_OUT
-    files = {path: body for path, body in source.files.items()
-             if not any(part in f"/{path}" for part in left_out)}
-    contents = SOURCES[engine.source](Package(files))
+def extract(engine: Engine, files: dict[str, str]) -> Contents:
+    """Everything of one release. Raises ExtractError for a release without what is read."""
+    left_out = ("/tests/",) if engine.folder else _LEFT_OUT
+    contents = SOURCES[engine.source](Package({
+        path: body for path, body in files.items()
+        if not any(part in f"/{path}" for part in left_out)}))
     if not any(engine.expected in entries for entries in contents.values()):
-        raise ExtractError(f"{release}: nothing declares {engine.expected}, the release keeps it "
-                           "in a place not looked at.")
+        raise ExtractError(f"{engine.title}: nothing declares {engine.expected} in the places that "
+                           "are read.")
     return contents
 
 

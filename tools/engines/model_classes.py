@@ -9,21 +9,15 @@ from pathlib import Path
 import yaml
 from packaging.version import Version
 
-from tools.engines.source import Fetch, Source, find, load, published
+from tools.engines.source import Fetch, find, load, published
 
-ENGINES = ("vllm", "sglang")
 LARGE = "vllm"  # its wheels have half a gigabyte: releases without source are left out
 CLASS = ("ForCausalLM", "ForConditionalGeneration")
 
 
-def registered(engine: str, source: Source) -> set[str]:
-    """Classes of models that a release registers."""
-    return set(vllm_classes(source) if engine == "vllm" else sglang_classes(source))
-
-
-def vllm_classes(source: Source) -> Iterator[str]:
+def vllm_classes(files: dict[str, str]) -> Iterator[str]:
     """Keys of the dictionaries of vLLM's registry."""
-    tree = ast.parse(source.files["vllm/model_executor/models/registry.py"])
+    tree = ast.parse(files["vllm/model_executor/models/registry.py"])
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
             yield from (key.value for key, value in zip(node.keys, node.values, strict=True)
@@ -31,9 +25,9 @@ def vllm_classes(source: Source) -> Iterator[str]:
                         and isinstance(value, ast.Tuple) and key.value.endswith(CLASS))
 
 
-def sglang_classes(source: Source) -> Iterator[str]:
+def sglang_classes(files: dict[str, str]) -> Iterator[str]:
     """What modules of SGLang's models assign to ``EntryClass``."""
-    for path, text in source.files.items():
+    for path, text in files.items():
         if path.startswith("sglang/srt/models/") and "EntryClass" in text:
             for node in ast.walk(ast.parse(text.lstrip("\ufeff"))):
                 if isinstance(node, ast.Assign) and any(
@@ -41,6 +35,9 @@ def sglang_classes(source: Source) -> Iterator[str]:
                         for target in node.targets):
                     yield from (name.id for name in ast.walk(node.value)
                                 if isinstance(name, ast.Name) and name.id.endswith(CLASS))
+
+
+READERS = {"vllm": vllm_classes, "sglang": sglang_classes}
 
 
 def classes_text(name: str, path: Path, cache: Path | None, get: Fetch) -> str:
@@ -54,7 +51,7 @@ def classes_text(name: str, path: Path, cache: Path | None, get: Fetch) -> str:
                                if Version(version) > last], get):
         if name == LARGE and release.url.endswith(".whl"):
             continue
-        new = registered(name, load(release, cache, get, name)).difference(*since.values())
+        new = set(READERS[name](load(release, cache, get, name))).difference(*since.values())
         print(f"{name} {release.version}: {len(new)} new classes of models")
         if new:
             since[release.version] = sorted(new)

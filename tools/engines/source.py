@@ -26,7 +26,6 @@ from catalogue.reading.files import write_whole
 
 INDEX = "https://pypi.org/simple"
 ACCEPT = "application/vnd.pypi.simple.v1+json"
-TIMEOUT = 180
 
 Fetch = Callable[[str], bytes]
 
@@ -46,19 +45,11 @@ class Release:
     sha256: str
 
 
-@dataclass(frozen=True)
-class Source:
-    """The Python files of a release by their path from the package's root, ``vllm/envs.py``."""
-
-    release: Release
-    files: dict[str, str]
-
-
 def fetch(url: str) -> bytes:
     """The body behind an address. Raises ExtractError when it cannot be had."""
     request = urllib.request.Request(url, headers={"Accept": ACCEPT})
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+        with urllib.request.urlopen(request, timeout=180) as answer:
             body: bytes = answer.read()
             return body
     except (OSError, ValueError) as error:
@@ -108,8 +99,9 @@ def choose(package: str, version: str, files: list[dict[str, Any]]) -> Release:
                    file["hashes"]["sha256"])
 
 
-def load(release: Release, cache: Path | None = None, get: Fetch = fetch, root: str = "") -> Source:
-    """The Python files of a release, from the cache where they are, after the check of its sum.
+def load(release: Release, cache: Path | None = None, get: Fetch = fetch, root: str = ""
+         ) -> dict[str, str]:
+    """The Python files of a release by their path, ``vllm/envs.py``, after the check of its sum.
 
     Args:
         release: the file to read.
@@ -130,7 +122,7 @@ def load(release: Release, cache: Path | None = None, get: Fetch = fetch, root: 
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, body)
     try:
-        return Source(release, members(body, root or release.package.replace("-", "_")))
+        return members(body, root or release.package.replace("-", "_"))
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError):
         raise ExtractError(f"{release.url}: is no archive that can be unpacked.") from None
 

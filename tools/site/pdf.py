@@ -7,7 +7,6 @@ Pages of single entries (deployments, devices, models, the claims of a document)
 
 from __future__ import annotations
 
-import argparse
 import posixpath
 import sys
 import tempfile
@@ -120,23 +119,19 @@ def printable_page(site: Path, tag: str, toc: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Print the built book in both languages, or in one."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("languages", nargs="*", choices=[*LANGUAGES, []], help="default: both")
-    parser.add_argument("--site", type=Path, default=SITE, help="the built site")
-    args = parser.parse_args()
-    if not (args.site / "index.html").is_file():
-        sys.exit(f"{args.site} contains no built book: run make book first.")
+    """Print the built book in both languages."""
+    if not (SITE / "index.html").is_file():
+        sys.exit(f"{SITE} contains no built book: run make book first.")
     if (chromium := find_chromium()) is None:
         sys.exit(f"No PDF was made: Chromium is missing; {INSTALL} installs it.")
     toc = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text(encoding="utf-8"))
-    (args.site / "downloads").mkdir(exist_ok=True)
+    (SITE / "downloads").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, open_browser(chromium, PATIENCE) as browser:
-        for tag in args.languages or LANGUAGES:
+        for tag in LANGUAGES:
             page = Path(folder) / f"{tag}.html"
-            page.write_text(printable_page(args.site, tag, toc), encoding="utf-8")
+            page.write_text(printable_page(SITE, tag, toc), encoding="utf-8")
             browser.open(page.as_uri())
-            target = args.site / "downloads" / f"will-it-fit-{tag}.pdf"
+            target = SITE / "downloads" / f"will-it-fit-{tag}.pdf"
             browser.page.pdf(path=target, outline=True, tagged=True, prefer_css_page_size=True,
                              print_background=True)
             print(target)
