@@ -9,8 +9,8 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import estimate
-from calc.costing.cost import MILLION, Cost, CostOptions, cost
-from calc.costing.ownership import converted, prices_of
+from calc.costing.cost import Cost, CostOptions, cost
+from calc.costing.ownership import MILLION, converted, prices_of
 from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import ParamsError
 from catalogue.entries.formulas import DocumentFormula

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from calc.costing.ownership import (
+    MILLION,
     Bill,
+    agent_costs,
     around,
     bill,
     card_hour,
@@ -38,7 +40,6 @@ from catalogue import Scenario
 from catalogue.planning import Prices, Sold
 from catalogue.reading.units import DAY, HOUR, YEAR
 
-MILLION = 10**6
 DAYS_OF_MONTH = YEAR / DAY / 12
 
 
@@ -145,28 +146,6 @@ def user_month(per_input: Number, per_output: Number, input_tokens: Number, outp
     """
     request = per_input * input_tokens + per_output * output_tokens
     return DAYS_OF_MONTH * requests_per_day * request
-
-
-def agent_costs(request: Number, turns: int, input_tokens: Number, output_tokens: Number
-                ) -> dict[str, Number]:
-    """Cost of an agent's tokens and tasks, from that of its mean request.
-
-    A task is its turns, each a request. A request processes its prompt, whether it is found in the
-    cache or not, and its answer, all tokens at one price.
-
-    >>> agent_costs(0.02, 30, 9500, 500)
-    {'per_processed': 2e-06, 'per_task': 0.6}
-
-    Args:
-        request: the mean request [money].
-        turns: of a task [1].
-        input_tokens, output_tokens: of the mean request [token].
-
-    Returns ``per_processed`` [money/token] and ``per_task`` [money].
-
-    Source: notebooks/cost.md, section Prompts and answers.
-    """
-    return {"per_processed": request / (input_tokens + output_tokens), "per_task": turns * request}
 
 
 def energy_per_token(busy_power: Number, idle_power: Number, utilisation: Number,

@@ -1,4 +1,4 @@
-"""What cards cost: by the hour, owned through the years, and how many a budget buys or feeds.
+"""What cards cost: by the hour, by an agent's task, through the years; how many a budget buys.
 
 A number only where somebody printed one. Functions of owning are plain arithmetic on amounts of one
 currency, and take arrays. Rates of money are by the year; a year's amounts are paid at its end.
@@ -317,6 +317,7 @@ def shares_of(powers: Powers) -> dict[str, Any]:
 
 say = messages("calc/costing/ownership")
 
+MILLION = 10**6
 COMMON = "common"  # prices of what has none of its own
 SPREAD = ".."  # between the ends of a price that a reader sets: 1.5..2.5 USD/h
 
@@ -432,6 +433,28 @@ def way_of(device: Device | str, prices: Prices | None = None) -> str:
     """
     return next((way for way in OWNERSHIPS if card_hour(device, way, prices) is not None),
                 OWNERSHIPS[0])
+
+
+def agent_costs(request: Number, turns: int, input_tokens: Number, output_tokens: Number
+                ) -> dict[str, Number]:
+    """Cost of an agent's tokens and tasks, from that of its mean request.
+
+    A task is its turns, each a request. A request processes its prompt, whether it is found in the
+    cache or not, and its answer, all tokens at one price.
+
+    >>> agent_costs(0.02, 30, 9500, 500)
+    {'per_processed': 2e-06, 'per_task': 0.6}
+
+    Args:
+        request: the mean request [money].
+        turns: of a task [1].
+        input_tokens, output_tokens: of the mean request [token].
+
+    Returns ``per_processed`` [money/token] and ``per_task`` [money].
+
+    Source: notebooks/cost.md, section Prompts and answers.
+    """
+    return {"per_processed": request / (input_tokens + output_tokens), "per_task": turns * request}
 
 
 def converted(amount: Amount, currency: str, exchange: Value | None) -> Amount:

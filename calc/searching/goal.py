@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.costing.cost import MILLION
-from calc.costing.ownership import card_hour, converted, prices_of
+from calc.costing.ownership import MILLION, card_hour, converted, prices_of
 from calc.layouts.feasible import MEMORY, has_room
 from calc.layouts.layout import Choice, Row, scenario
 from calc.layouts.space import Space, choice_at

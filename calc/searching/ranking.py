@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calc.answer.estimate import predicted, steady_amounts
-from calc.costing.cost import MILLION, agent_costs
+from calc.costing.ownership import MILLION, agent_costs
 from calc.evidence.classes import errors_of_class
 from calc.layouts.feasible import MEMORY
 from calc.layouts.layout import Choice, Row, as_asked, scenario

@@ -7,8 +7,8 @@ import yaml
 
 from calc.answer.estimate import estimate
 from calc.capacity.tiers import Talk
-from calc.costing.cost import MILLION, CostOptions, cost
-from calc.costing.ownership import prices_of
+from calc.costing.cost import CostOptions, cost
+from calc.costing.ownership import MILLION, prices_of
 from calc.layouts.layout import Choice, scenario, text
 from calc.searching.goal import load_goal
 from catalogue import load_deployment

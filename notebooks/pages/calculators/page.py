@@ -11,8 +11,8 @@ from IPython.display import HTML, display
 from myst_nb import glue
 
 from calc.answer.estimate import Estimate, estimate
-from calc.costing.cost import MILLION, token_costs
-from calc.costing.ownership import card_hour
+from calc.costing.cost import token_costs
+from calc.costing.ownership import MILLION, card_hour
 from calc.uncertainty import Amount
 from catalogue import Scenario, load_model, names
 from catalogue.deployments.admission import cut_of

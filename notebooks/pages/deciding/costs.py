@@ -10,9 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.costing.cost import MILLION, crossovers
+from calc.costing.cost import crossovers
 from calc.costing.ownership import (
     BUSY,
+    MILLION,
     around,
     busy_times,
     card_hour,

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 import catalogue
-from calc.costing.cost import MILLION
+from calc.costing.ownership import MILLION
 from calc.layouts.layout import Choice, Row
 from calc.physics.step import BANDWIDTH, CACHE, COMPUTE, HOST, LINKS, OVERHEAD
 from calc.searching.ranking import SampledRow, ranked, sample_rows

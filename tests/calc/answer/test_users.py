@@ -1,7 +1,6 @@
 """What users see at a load: laws of the simulated steady state, and how long a run is."""
 
 import functools
-from dataclasses import replace
 
 import pytest
 
@@ -10,16 +9,12 @@ from calc.answer.simulated_load import (
     COUNTED,
     CYCLES,
     EVERY,
-    OF_A_CHUNK,
     PRECISION,
     SHARES,
     UserLoad,
-    chunks_run_time,
     cycle,
-    request_run_time,
     simulate_load,
     stated_load,
-    system_of,
     with_overhead,
 )
 from calc.serving.evaluate import evaluate
@@ -105,18 +100,3 @@ def test_load_is_that_of_the_workload(settings, expected):
     assert stated_load(loaded(*settings)) == expected
     stay = evaluate(loaded().inputs() | {"concurrency": 32}, "mla")["e2e"]
     assert cycle(loaded(*settings), expected) == pytest.approx(float(stay) + expected.think_time)
-
-
-def test_cost_of_a_run_shares_steps_and_counts_further_chunks():
-    """Those beside a request share its steps; ranks that wait for each other cost four times."""
-    system = system_of(loaded("workload.input_tokens=2048"))
-    one, four = (request_run_time(system, UserLoad(users), 0.0) for users in (1, 4))
-    assert one - 1e-4 == pytest.approx(1e-6 + 4e-6 * 60)
-    assert four - 1e-4 == pytest.approx(4e-6 + 4e-6 * 60 / 4)
-    assert request_run_time(system, UserLoad(rate=2.0), 2.0) == pytest.approx(four)
-    ranks = replace(system, pool=replace(system.pool, ranks=2, replicas=2))
-    assert request_run_time(ranks, UserLoad(8), 0.0) == pytest.approx(4 * four)
-    for chunk, further in ((256, 0), (255, 1), (64, 24)):
-        limits = replace(system.pool.limits, max_num_batched_tokens=chunk)
-        cut = replace(system, pool=replace(system.pool, limits=limits))
-        assert chunks_run_time(cut) == pytest.approx(OF_A_CHUNK * further)

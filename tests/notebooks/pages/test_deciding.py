@@ -10,7 +10,7 @@ import calc
 import catalogue
 from benchmarks import answering
 from calc.auditing import costs as auditing
-from calc.costing.cost import MILLION
+from calc.costing.ownership import MILLION
 from calc.launching import starting
 from calc.searching.goal import load_goal
 from calc.searching.search import search

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.answer.estimate import estimate
-from calc.costing.cost import MILLION, CostOptions, cost
-from calc.costing.ownership import card_hour, prices_of
+from calc.costing.cost import CostOptions, cost
+from calc.costing.ownership import MILLION, card_hour, prices_of
 from catalogue.deployments.physics_inputs import nearest
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading.units import HOUR
