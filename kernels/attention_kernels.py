@@ -33,7 +33,7 @@ from catalogue.deployments.scenario import model_inputs
 from catalogue.entries.formulas import neutral
 from catalogue.entries.profiles import in_order
 from catalogue.tables import LATENT, QUERY, ROTATED, VALUE, WIDTHS, Table
-from kernels.fitting import Bounds, Column, Columns, Law, fit, halves
+from kernels.fitting import Bounds, Column, Columns, Law
 from kernels.matmuls import ACTIVATION_BYTES, DENSE, MULTIPLY_ADD, OF_CARD
 from kernels.measured_tables import (
     FORMATS,
@@ -41,9 +41,10 @@ from kernels.measured_tables import (
     LEAST_SHORT,
     LEAST_TABLE,
     ReleaseTables,
+    card_constants,
     cold,
+    fit_shapes,
     kernel_label,
-    kinds,
     numbers,
 )
 from kernels.writing import FittedTable
@@ -255,9 +256,8 @@ def fitted_cores(tables: ReleaseTables) -> Iterator[FittedTable]:
             constants = read.card | {"element_bytes": WIDTHS["bf16"]} | {
                 name: stated.value if (stated := getattr(tables.mechanisms, name)) else 1.0
                 for name in ("core_tile_rows", "prefill_tile_rows")}
-            fitted = fit(law, {**columns, **constants}, table["time"],
-                         halves(list(columns.values())),
-                         columns["batch"] * columns.get("tokens", 1), kinds([columns["heads"]]))
+            fitted = fit_shapes(law, table, columns, constants,
+                                columns["batch"] * columns.get("tokens", 1), ("heads",))
             yield FittedTable(tables.release, law.operator, table["kernel"][0], read.dtype,
                               read.multiplied, fitted, attention="mla")
 
@@ -275,8 +275,8 @@ def fitted_blocks(tables: ReleaseTables, fits: Sequence[FittedTable]) -> Iterato
         SLOWER[tables.engine])
     if dense is None or slower:
         return
-    card = tables.card(dense.multiplied, FORMATS[dense.dtype][1])
-    wide = tables.card("bf16", FORMATS["bf16"][1])
+    card, wide = (card_constants(tables.device, tables.mechanisms, dtype, FORMATS[table][1])
+                  for dtype, table in ((dense.multiplied, dense.dtype), ("bf16", "bf16")))
     if card is None or wide is None:
         return
     core, between = (next((table.fit.values for table in reversed(fits)
@@ -297,8 +297,7 @@ def fitted_blocks(tables: ReleaseTables, fits: Sequence[FittedTable]) -> Iterato
             continue
         table, more = rows
         shapes = numbers(table, ("heads", "batch", "context"))
-        fitted = fit(law, {**constants, **shapes, **more}, table["time"],
-                     halves(list(shapes.values())), shapes["batch"], kinds([shapes["heads"]]))
+        fitted = fit_shapes(law, table, shapes, {**constants, **more}, shapes["batch"], ("heads",))
         yield FittedTable(tables.release, law.operator, kernel_label(table), dense.dtype,
                           dense.multiplied, fitted, attention=attention)
         constants |= fitted.values

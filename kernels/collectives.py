@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
 
 from calc.physics.arrays import Inputs
 from calc.physics.communication import all_reduce, exchange, group
@@ -34,7 +33,7 @@ from kernels.fitting import (
     select,
 )
 from kernels.matmuls import MOST_TOKENS
-from kernels.measured_tables import LEAST_SHORT, ReleaseTables, kinds, numbers
+from kernels.measured_tables import LEAST_SHORT, ReleaseTables, fit_shapes, kinds, numbers
 from kernels.writing import FittedTable
 
 Mode = Literal["low_latency", "normal"]
@@ -159,8 +158,7 @@ def fitted_all_reduces(tables: ReleaseTables) -> Iterator[FittedTable]:
     columns = numbers(table, ("ranks", "bytes"))
     yield FittedTable(
         tables.release, ALL_REDUCE.operator, ", ".join(table.distinct("kernel")), "bf16", "bf16",
-        fit(ALL_REDUCE, {**columns, **links}, table["time"], halves(list(columns.values())),
-            columns["bytes"] / TOKEN_BYTES, kinds([columns["ranks"]])))
+        fit_shapes(ALL_REDUCE, table, columns, links, columns["bytes"] / TOKEN_BYTES, ("ranks",)))
 
 
 def fitted_exchanges(tables: ReleaseTables) -> Iterator[FittedTable]:
@@ -235,9 +233,8 @@ def card_values(device: Device, mechanisms: Mechanisms, mode: Mode) -> dict[str,
 def there_and_back(there: Table, back: Table
                     ) -> tuple[dict[str, Column | float], Column, NDArray[np.int64]]:
     """Columns and times [s] of dispatches with the combine of the same shape, and their kinds."""
-    names = (*SHAPE, "multiprocessors")
-    shapes, returns = (list(zip(*(table[name].tolist() for name in names), strict=True))
-                       for table in (there, back))
+    shapes, returns = (list(zip(*(table[name].tolist() for name in (*SHAPE, "multiprocessors")),
+                                strict=True)) for table in (there, back))
     times = dict(zip(returns, back["time"].tolist(), strict=True))
     there = there.select(np.array([shape in times for shape in shapes], bool))
     returned = np.array([times[shape] for shape in shapes if shape in times], float)
@@ -273,7 +270,6 @@ def fitted_law(columns: Columns, time: Column, kind: NDArray[np.int64], of_card:
     judged = _judged(select(columns, ~chosen), time[~chosen], {**of_card, **values})
     return replace(judged, law=exchange_law(values), values=values,
                    ranges={name: ends for part in parts for name, ends in part.ranges.items()},
-                   covariance=np.asarray(block_diag(*(part.covariance for part in parts))),
                    fitted=sum(part.fitted for part in parts))
 
 
@@ -290,5 +286,5 @@ def _judged(columns: Columns, time: Column, values: dict[str, float]) -> Fitted:
     """Values that were fitted to other rows, or by other means, on all of these."""
     law = exchange_law(())
     ratio = law.time(columns, values) / time
-    return Fitted(law, {}, {}, np.zeros((0, 0)), 0, errors(ratio),
+    return Fitted(law, {}, {}, 0, errors(ratio),
                   by_region(ratio, np.asarray(columns["tokens"])))

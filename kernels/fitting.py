@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
+from scipy.special import expit, logit
 
 Column = NDArray[np.float64]
 Columns = Mapping[str, Column | float]
@@ -26,7 +27,6 @@ EVALUATIONS = 60
 LITTLE, UNCERTAIN = 0.3, 1.25  # slope of a parameter that hardly matters, and its range then
 NEAR = 1e-3  # of an end of its bounds, at which a value is there
 LOW, HIGH = 0.1, 0.9  # points between which 80% lie
-FURTHEST = 30.0  # of a logit
 REGIONS = (1, 16, 64, 256, 1024, 4096)
 
 
@@ -78,7 +78,6 @@ class Fitted:
         law: that was fitted.
         values: of its parameters (SI).
         ranges: of them, where 80% of kinds of matrices lie, by parameter.
-        covariance: of the logarithms of the values, in the order of the law.
         fitted: rows that were fitted [1].
         errors: of the rows that were not fitted.
         regions: the same by the least number of tokens of a region.
@@ -87,7 +86,6 @@ class Fitted:
     law: Law
     values: Mapping[str, float]
     ranges: Mapping[str, tuple[float, float]]
-    covariance: NDArray[np.float64]
     fitted: int
     errors: Errors
     regions: Mapping[int, Errors]
@@ -128,31 +126,24 @@ def fit(law: Law, columns: Columns, time: Column, chosen: NDArray[np.bool_], tok
         raise ValueError(f"{len(rows)} shapes are too few for {len(law.parameters)} parameters")
     rows = rows[:: max(1, len(rows) // MOST_ROWS)]
     some = select(columns, rows)
-    low, high = (np.log([getattr(bounds, end) for bounds in law.parameters.values()])
-                 for end in ("low", "high"))
+    start, low, high = np.log(list(law.parameters.values())).T
 
     def named(logits: Column) -> dict[str, float]:
-        values = np.exp(low + (high - low) / (1 + np.exp(-np.clip(logits, -FURTHEST, FURTHEST))))
-        return dict(zip(law.parameters, values.tolist(), strict=True))
+        return dict(zip(law.parameters, np.exp(low + (high - low) * expit(logits)).tolist(),
+                        strict=True))
 
     def residual(logits: Column) -> Column:
         return np.asarray(np.log(law.time(some, named(logits)) / time[rows]))
 
-    starts = (np.log([begin.get(name, bounds.start) for name, bounds in law.parameters.items()])
-              for begin in ({}, *law.begins))
-    shares = ((start - low) / (high - low) for start in starts)
-    best = min((least_squares(residual, np.log(share / (1 - share)), loss="soft_l1",
-                              f_scale=SCALE, max_nfev=EVALUATIONS) for share in shares),
+    starts = [start, *(np.log([begin.get(name, bounds.start) for name, bounds in
+                               law.parameters.items()]) for begin in law.begins)]
+    best = min((least_squares(residual, logit((one - low) / (high - low)), loss="soft_l1",
+                              f_scale=SCALE, max_nfev=EVALUATIONS) for one in starts),
                key=lambda solution: float(solution.cost))
     values = {name: at_end(law.parameters[name], value) for name, value in named(best.x).items()}
     ratio = np.asarray(law.time(columns, values)) / time
-    share = 1 / (1 + np.exp(-np.clip(best.x, -FURTHEST, FURTHEST)))
-    moved = (high - low) * share * (1 - share)  # of the logarithm of a value, by its logit
-    spread = float(np.sum(best.fun**2)) / max(1, len(best.fun) - len(values))
-    return Fitted(law, values, parameter_ranges(law, values, columns, ratio, kinds),
-                  np.asarray(spread * np.linalg.pinv(best.jac.T @ best.jac)
-                             * np.outer(moved, moved)),
-                  len(rows), errors(ratio[~chosen]), by_region(ratio[~chosen], tokens[~chosen]))
+    return Fitted(law, values, parameter_ranges(law, values, columns, ratio, kinds), len(rows),
+                  errors(ratio[~chosen]), by_region(ratio[~chosen], tokens[~chosen]))
 
 
 def errors(ratio: Column) -> Errors:
@@ -189,13 +180,12 @@ def parameter_ranges(law: Law, values: Mapping[str, float], columns: Columns, ra
         weight = np.abs(moved)
         decided = weight >= max(np.quantile(weight, 1 - 1 / 4), 1e-9)
         slope = np.median(moved[decided]) / np.log(1.1) if decided.any() else 0.0
-        if abs(slope) < LITTLE:
-            ranges[name] = (value / UNCERTAIN, value * UNCERTAIN)
-            continue
-        off = [np.median(np.log(ratio[inside])) for kind in np.unique(kinds[decided])
-               if np.count_nonzero(inside := decided & (kinds == kind)) >= 3]
-        low, high = np.quantile(off, (LOW, HIGH)) if off else (-0.2, 0.2)
-        ends = sorted((-low / slope, -high / slope))
-        ranges[name] = (value * float(np.exp(min(ends[0], -0.02))),
-                        value * float(np.exp(max(ends[1], 0.02))))
+        down, up = 1 / UNCERTAIN, UNCERTAIN
+        if abs(slope) >= LITTLE:
+            off = [np.median(np.log(ratio[inside])) for kind in np.unique(kinds[decided])
+                   if np.count_nonzero(inside := decided & (kinds == kind)) >= 3]
+            low, high = sorted(np.divide(np.quantile(off, (LOW, HIGH)) if off else (-0.2, 0.2),
+                                         -slope))
+            down, up = float(np.exp(min(low, -0.02))), float(np.exp(max(high, 0.02)))
+        ranges[name] = (value * down, value * up)
     return ranges

@@ -15,14 +15,14 @@ import numpy as np
 from calc.physics.arrays import Inputs
 from calc.physics.operators import Matmuls, matmul_time, whole_tiles
 from calc.physics.work import Work
-from kernels.fitting import Bounds, Column, Columns, Law, fit, halves
+from kernels.fitting import Bounds, Column, Columns, Law
 from kernels.measured_tables import (
     LAUNCHED,
     LEAST_TABLE,
     FormatTable,
     ReleaseTables,
+    fit_shapes,
     kernel_label,
-    kinds,
     numbers,
 )
 from kernels.writing import FittedTable
@@ -102,6 +102,5 @@ def fitted_matmuls(tables: ReleaseTables) -> Iterator[FittedTable]:
     """Laws of dense matmuls of a release, format by format."""
     for dtype, multiplied, _, card, table in dense_tables(tables):
         columns = numbers(table, SHAPE)
-        yield FittedTable(tables.release, "gemm", kernel_label(table), dtype, multiplied, fit(
-            DENSE, {**columns, **card}, table["time"], halves(list(columns.values())),
-            columns["rows"], kinds([columns["columns"], columns["depth"]])))
+        fitted = fit_shapes(DENSE, table, columns, card, columns["rows"], SHAPE[1:])
+        yield FittedTable(tables.release, "gemm", kernel_label(table), dtype, multiplied, fitted)

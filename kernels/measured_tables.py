@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from catalogue.entries.hardware import Device, Mechanisms
 from catalogue.tables import LATENT, ROTATED, WIDTHS, Shelf, Table, sound
-from kernels.fitting import Column
+from kernels.fitting import Column, Columns, Fitted, Law, fit, halves
 
 # format of a table -> dtype that is multiplied, bytes of a weight with its scales, and the formats
 # of the catalogue that routed experts are stored in so
@@ -66,14 +66,10 @@ class ReleaseTables:
         """
         for dtype in dtypes:
             multiplied, stored, experts = FORMATS[dtype]
-            card = self.card(multiplied, stored)
+            card = card_constants(self.device, self.mechanisms, multiplied, stored)
             table = self.read(operator, dtype) if card else None
             if card and table is not None:
                 yield FormatTable(dtype, multiplied, experts, card, table)
-
-    def card(self, dtype: str, stored: float) -> dict[str, float] | None:
-        """As :func:`card_constants`."""
-        return card_constants(self.device, self.mechanisms, dtype, stored)
 
     def read(self, operator: str, dtype: str | tuple[str, ...], least: int = LEAST_TABLE
              ) -> Table | None:
@@ -110,6 +106,22 @@ def card_constants(device: Device, mechanisms: Mechanisms, dtype: str, stored: f
         "hbm_efficiency": device.hbm_efficiency.value,
         "expert_tile_rows": expert_tile.value if expert_tile else values["gemm_tile_rows"],
         "reference_operators": mechanisms.operators.reference}
+
+
+def fit_shapes(law: Law, table: Table, shapes: Mapping[str, Column], constants: Columns,
+               tokens: Column, kind: Sequence[str]) -> Fitted:
+    """A law with the values that fit one half of a table's shapes, judged on the other half.
+
+    Args:
+        law: to be fitted.
+        table: the rows.
+        shapes: columns that tell shapes apart.
+        constants: of the card, and further columns.
+        tokens: by row, for the regions.
+        kind: names of the columns that tell kinds of matrices apart.
+    """
+    return fit(law, {**constants, **shapes}, table["time"], halves(list(shapes.values())), tokens,
+               kinds([shapes[name] for name in kind]))
 
 
 def numbers(table: Table, names: tuple[str, ...]) -> dict[str, Column]:

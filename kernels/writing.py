@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from calc.yamltext import Flow, dump, rounded, significant
+from calc.yamltext import Flow, dump, significant
 from catalogue.entries.profiles import Rejected, in_order
-from kernels.fitting import Bounds, Errors, Fitted
+from kernels.fitting import Errors, Fitted
 
 SCHEMA = "# yaml-language-server: $schema=../schema/fits.json\n"
 # a law's parameter -> the mechanism that it is, and the unit that it is written in
@@ -127,28 +125,27 @@ def statement(since: str | None, card: str, tables: Sequence[FittedTable]) -> di
         mechanisms |= {_key(name, table.multiplied): value_of(name, fit.values[name],
                                                             fit.ranges[name])
                        for name, fit in used_fits(table).items()}
-        if table.experts and table.cut == "whole":  # of slices and dense ones it is the same
-            mechanisms |= {name: _bounded(bound) for name, bound in table.fit.law.fixed.items()}
-    if "load_overlap" in tables[0].fit.law.fixed and not experts:
-        mechanisms["load_overlap"] = _bounded(tables[0].fit.law.fixed["load_overlap"])
+        if table.cut != "slices":  # there it is the same
+            mechanisms |= {name: Flow(value=bounds.start, range=[bounds.low, bounds.high])
+                           for name, bounds in table.fit.law.fixed.items()}
     return _stated(since=since, cards=[card], attention=tables[0].attention, experts=list(experts),
                    multiplied=multiplied, gathered=gathered, exchange=exchange,
                    mechanisms=mechanisms, measured=list(map(measured_table, tables)))
 
 
 def measured_table(table: FittedTable) -> dict[str, Any]:
-    """A table, the errors of its law, and the covariance of the fit."""
+    """A table, and the errors of its law."""
+    def rounded(errors: Errors) -> dict[str, float]:
+        return {name: round(value, ERROR_DIGITS) for name, value in vars(errors).items()}
+
     fit, rejected = table.fit, table.rejected
     return _stated(
         operator=table.operator, cut=table.cut, kernel=table.kernel, dtype=table.dtype,
-        fitted=fit.fitted, judged=_errors(fit.errors),
-        regions={least: _errors(errors) for least, errors in fit.regions.items()},
+        fitted=fit.fitted, judged=rounded(fit.errors),
+        regions={least: rounded(errors) for least, errors in fit.regions.items()},
         rejected=_stated(reason=rejected.reason, against=rejected.against,
                          factor=significant(rejected.factor, DIGITS),
-                         instead=table.instead and table.instead.release) if rejected else None
-        ) | {"parameters": [_key(name, table.multiplied) for name in fit.values],
-             "covariance": rounded(fit.covariance[np.tril_indices(len(fit.values))].tolist(),
-                                   DIGITS)}
+                         instead=table.instead and table.instead.release) if rejected else None)
 
 
 def _stated(**fields: Any) -> dict[str, Any]:
@@ -159,10 +156,6 @@ def _stated(**fields: Any) -> dict[str, Any]:
 def _key(name: str, multiplied: str) -> str:
     mechanism = NAMES.get(name, name)
     return f"{mechanism}.{multiplied}" if mechanism in BY_DTYPE else mechanism
-
-
-def _bounded(bound: Bounds) -> Flow:
-    return Flow(value=bound.start, range=[bound.low, bound.high])
 
 
 def value_of(name: str, value: float, ends: tuple[float, float]) -> Flow:
@@ -179,7 +172,3 @@ def _quantity(name: str, number: float) -> str | float:
     suffix, unit = UNITS.get(name, SHARE)
     shown = significant(number / unit, DIGITS)
     return f"{shown:g}{suffix}" if suffix else shown
-
-
-def _errors(errors: Errors) -> dict[str, float]:
-    return {name: round(value, ERROR_DIGITS) for name, value in vars(errors).items()}

@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
-from calc.evidence.startup import StartupCell, startup_cells, summarise_startups
+from calc.evidence.startup import Term, startup_cells, summarise_startups
 from catalogue.deployments.measured import startup_rows
 from catalogue.reading.files import write_whole
 
@@ -68,7 +68,7 @@ def measured_errors(cells: Iterable[GateCell] | None = None) -> dict[str, dict[s
     return errors
 
 
-def memory_errors(cells: Iterable[StartupCell] | None = None) -> dict[str, dict[str, float]]:
+def memory_errors(cells: Iterable[Term] | None = None) -> dict[str, dict[str, float]]:
     """Shares of figures of start-up logs that are off [1], and counts, as they are now.
 
     Args:
@@ -76,8 +76,8 @@ def memory_errors(cells: Iterable[StartupCell] | None = None) -> dict[str, dict[
     """
     cells = startup_cells(startup_rows()) if cells is None else list(cells)
     errors = {}
-    for system, chosen in ((MEMORY, [cell for cell in cells if not cell.row.log.fitted]),
-                           (MEMORY_ALL, cells)):
+    free = [cell for cell in cells if cell.row and not cell.row.log.fitted]
+    for system, chosen in ((MEMORY, free), (MEMORY_ALL, cells)):
         summary = summarise_startups(chosen)
         if summary.figures:
             errors[system] = {

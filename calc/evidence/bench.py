@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any, Literal
@@ -27,7 +27,6 @@ COLUMNS = {"concurrency": "request", "input_tokens": "token", "output_tokens": "
 _WRITTEN = {"ttft": ("mean_ttft_ms", 1e-3), "tpot": ("mean_tpot_ms", 1e-3),
             "output_throughput": ("output_throughput", 1.0)}
 MOST = 1e12  # tokens, requests or milliseconds: no bench counts as many
-DIFFERS = 0.01  # of a mean length, from which on it is reported
 FEWEST_ALIKE = 3  # runs that show their common error
 MOST_FITTED = 2  # mechanisms that a handful of runs determine
 ROWS_PER_MECHANISM = 3
@@ -73,45 +72,35 @@ class Measured:
     """A run as it was measured, beside its plan.
 
     Attributes:
-        name: of the run.
-        asked: of the client: concurrency, lengths, requests.
+        run: the plan.
         counted: mean lengths and answered requests, as the client counted them.
         values: by metric, SI, above 0; absent where the client has none.
-        predicted: by metric, value, low and high, SI.
-        spread, shared, rate: of the plan.
-        scatter: by metric, deviations of a run's logarithm about what all runs share [1].
     """
 
-    name: str
-    asked: Mapping[str, float]
+    run: Run
     counted: Mapping[str, float]
     values: Mapping[str, float]
-    predicted: Mapping[str, tuple[float, float, float]]
-    spread: float
-    shared: float
-    rate: float | None
-    scatter: Mapping[str, float] = field(default_factory=dict)
 
-    def off(self, metric: str) -> float | None:
-        """Logarithm of measured over predicted [1]; None where either is none."""
-        value, expected = self.values.get(metric), self.predicted.get(metric, (0.0,))[0]
-        return math.log(value / expected) if value and expected else None
 
-    def inside(self, metric: str) -> bool:
-        """Whether a measured value lies within its 80% interval."""
-        _, low, high = self.predicted[metric]
-        return low <= self.values[metric] <= high
+@dataclass(frozen=True)
+class BenchValue:
+    """A measured value beside its prediction, SI.
 
-    @property
-    def unanswered(self) -> bool:
-        """Whether some requests got no answer."""
-        return bool(self.counted["requests"] < self.asked["requests"])
+    Attributes:
+        run, metric: what was measured.
+        measured: the value.
+        predicted: with its 80% interval.
+        inside: whether the value lies in the interval.
+        agrees: whether it is as far from its prediction as those of the other runs; None where too
+            few runs tell.
+    """
 
-    @property
-    def other_lengths(self) -> list[str]:
-        """Lengths that were not as asked for."""
-        return [name for name in ("input_tokens", "output_tokens")
-                if abs(self.counted[name] / self.asked[name] - 1) > DIFFERS]
+    run: str
+    metric: str
+    measured: float
+    predicted: Predicted
+    inside: bool
+    agrees: bool | None
 
 
 @dataclass(frozen=True)
@@ -119,48 +108,42 @@ class Results:
     """Everything that was measured of a deployment.
 
     Attributes:
-        plan: the file.
-        scenario, overrides, engine: of which deployment.
+        path: of the plan.
+        plan: its contents.
         runs: in the order of the plan.
         missing: runs of the plan without a result.
+        values: every measured value.
     """
 
-    plan: Path
-    scenario: str
-    overrides: tuple[str, ...]
-    engine: str
+    path: Path
+    plan: Plan
     runs: tuple[Measured, ...]
     missing: tuple[str, ...]
+    values: tuple[BenchValue, ...]
 
-    @property
-    def inside(self) -> tuple[int, int]:
-        """Values within their intervals, of all."""
-        inside = [run.inside(metric) for run in self.runs for metric in run.values]
-        return sum(inside), len(inside)
 
-    def agrees(self, run: Measured, metric: str) -> bool | None:
-        """Whether a value is as far from its prediction as those of the other runs are.
+def compare(runs: Sequence[Measured]) -> tuple[BenchValue, ...]:
+    """Compare measured values with their predictions, and with each other.
 
-        What the runs of one deployment share, most of an 80% interval, is seen by all of them, so
-        that what is left of it is what rows of one system scatter about that: a test as much
-        tighter as the class varies more than its systems. None where too few runs tell.
+    What the runs of one deployment share, most of an 80% interval, is seen by all of them, so that
+    what is left of it is what rows of one system scatter about that: a test as much tighter as the
+    class varies more than its systems.
 
-        Args:
-            run: one of them.
-            metric: of its values.
-        """
-        every = [off for other in self.runs if (off := other.off(metric)) is not None]
-        own = run.off(metric)
-        if len(every) < FEWEST_ALIKE or metric not in run.scatter or own is None:
-            return None
-        return abs(own - median(every)) <= NORMAL_90 * run.scatter[metric]
-
-    @property
-    def agreeing(self) -> tuple[int, int]:
-        """Values that agree with those of the other runs, of those that can be asked."""
-        agreeing = [agrees for run in self.runs for metric in run.values
-                    if (agrees := self.agrees(run, metric)) is not None]
-        return sum(agreeing), len(agreeing)
+    Args:
+        runs: of one deployment.
+    """
+    off = {metric: {each.run.name: math.log(each.values[metric] / each.run.predicted[metric].value)
+                    for each in runs if metric in each.values} for metric in METRICS}
+    values = []
+    for each in runs:
+        for metric, value in each.values.items():
+            ends, scatter, of = (each.run.predicted[metric], each.run.scatter.get(metric),
+                                 off[metric])
+            agrees = None if scatter is None or len(of) < FEWEST_ALIKE else (
+                abs(of[each.run.name] - median(of.values())) <= NORMAL_90 * scatter)
+            values.append(BenchValue(each.run.name, metric, value, ends,
+                                     ends.low <= value <= ends.high, agrees))
+    return tuple(values)
 
 
 def read(path: Path) -> Results:
@@ -192,8 +175,7 @@ def read(path: Path) -> Results:
         names = ", ".join(run.name for run in planned.runs)
         raise ParamsError(f"{path}: holds no result of {plan}, expected NAME.json of one of its "
                           f"runs {names}.")
-    return Results(plan, planned.scenario, tuple(planned.overrides), planned.engine,
-                   tuple(runs), tuple(missing))
+    return Results(plan, planned, tuple(runs), tuple(missing), compare(runs))
 
 
 def _json(path: Path, raw: bytes) -> Any:
@@ -242,16 +224,12 @@ def measured_run(file: Path, run: Run) -> Measured:
                           "and of an answer.")
     values = {metric: factor * number(key) for metric, (key, factor) in _WRITTEN.items()
               if metric in run.predicted}
-    return Measured(run.name, dict(run.asked.items()), counted,
-                    {metric: value for metric, value in values.items() if value},
-                    {name: (ends.value, ends.low, ends.high)
-                     for name, ends in run.predicted.items()},
-                    run.spread, run.shared, run.rate, run.scatter)
+    return Measured(run, counted, {metric: value for metric, value in values.items() if value})
 
 
 def fittable(runs: Sequence[Measured]) -> list[Measured]:
     """Runs that are rows of a measured system: no prefix in common, no arrivals of their own."""
-    return [run for run in runs if not run.shared and run.rate is None]
+    return [each for each in runs if not each.run.shared and each.run.rate is None]
 
 
 def explaining(system: System, metric: str, rows: np.ndarray, most: int) -> list[str]:
@@ -269,22 +247,17 @@ def explaining(system: System, metric: str, rows: np.ndarray, most: int) -> list
     # the closed form, as in a fit: the scheduler would be run once per mechanism
     plain = system.predict(metric, rows, {"micro_batches": system.inputs["micro_batches"]})
     left = np.log(system.rows[metric][rows] / plain)
-    slopes = {}
-    for name, knob in system.knobs.items():
-        if knob.value.low < knob.value.high:
-            moved = system.predict(metric, rows, dict.fromkeys(knob.symbols, knob.at(1.0)))
-            slope = np.log(moved / plain)
-            if slope.any():
-                slopes[name] = slope
+    slopes = {name: np.log(system.predict(metric, rows, dict.fromkeys(
+        knob.symbols, knob.at(1.0))) / plain) for name, knob in system.knobs.items()
+              if knob.value.low < knob.value.high}
+    slopes = {name: slope for name, slope in slopes.items() if slope.any()}
     names: list[str] = []
     while slopes and len(names) < most:
-        reach = {name: float(np.clip(left @ slope / (slope @ slope), -NORMAL_90, NORMAL_90))
-                 for name, slope in slopes.items()}
-        rest = {name: left - reach[name] * slope for name, slope in slopes.items()}
-        best = min(rest, key=lambda name: float(rest[name] @ rest[name]))
-        names.append(best)
-        left = rest[best]
-        del slopes[best]
+        rest = {name: left - slope * np.clip(left @ slope / (slope @ slope), -NORMAL_90, NORMAL_90)
+                for name, slope in slopes.items()}
+        names.append(min(rest, key=lambda name: float(rest[name] @ rest[name])))
+        left = rest[names[-1]]
+        del slopes[names[-1]]
     return names
 
 

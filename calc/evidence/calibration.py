@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from calc.evidence.classes import discrepancy
-from calc.evidence.systems import VARIED, measured_system
+from calc.evidence.systems import VARIED, calibrated_system
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount, normal_interval
 from catalogue import ParamsError, Scenario, library
@@ -178,9 +178,8 @@ class Outside:
 
 def outside(quantity: str, value: float, fitted_range: tuple[float, float]) -> Outside:
     """A quantity beside the range of the fitted rows; nothing counts as one."""
-    low, high = fitted_range
     positive = max(value, 1.0)
-    far = max(math.log(positive / high), math.log(low / positive), 0.0)
+    far = abs(math.log(positive / np.clip(positive, *fitted_range)))
     return Outside(quantity, value, fitted_range, far)
 
 
@@ -289,7 +288,7 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
     chosen: CalibrationFile = library.load("calibrations", str(reference))
     name, fitted = chosen.id, chosen.fitted
     try:
-        system = measured_system(chosen.scenario).with_priors(chosen.priors)
+        system = calibrated_system(str(reference))
         if fitted is None:
             raise ValueError(f"nothing is fitted yet, run python -m calc calibrate {name} --write")
         own = {knob.name: knob for knob in scenario.mechanism_knobs}
@@ -307,7 +306,7 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
                        fitted.noise)
     sizes = [deployed | {"total_parameters": float(evaluate(
         deployed, of.model.attention, decode=False)["total_parameters"])} for of, deployed in (
-            (system.scenario, system.inputs), (scenario, scenario.inputs() | stored.inputs))]
+            (system.scenario, {**system.inputs}), (scenario, scenario.inputs() | stored.inputs))]
     ranges = {key: fitted.extent[key] for key in VARIED} | {
         key: (float(sizes[0][key]), float(sizes[0][key])) for key in FIXED}
     items = [outside(key, float(sizes[1][key]), ends) for key, ends in ranges.items()]

@@ -64,47 +64,37 @@ class Axis:
     covered: tuple[Any, ...]
     beyond: Any
 
-    @property
-    def inside(self) -> bool:
-        """Whether it lies in what was measured."""
-        return bool(np.all(self.beyond == 0))
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"axis": self.name, "value": self.value, "covered": list(self.covered),
-                "beyond": float(self.beyond), "inside": self.inside}
-
 
 @dataclass(frozen=True)
 class Nearness:
     """What was measured near a deployment.
 
     Attributes:
-        of: the class whose systems it is held against.
+        of: the class whose systems it is compared with.
         axes: the deployment on each of them.
         nearest: the measured system with the fewest doublings between them; None of none.
-        between: doublings between the two.
     """
 
     of: str
-    axes: tuple[Axis, ...]
-    nearest: str | None
-    between: float
+    axes: tuple[Axis, ...] = ()
+    nearest: str | None = None
 
     @property
     def distance(self) -> Any:
         """Doublings beyond what was measured, over all axes; 0 inside."""
-        return _beyond(self.axes)
+        return sum((axis.beyond for axis in self.axes), 0.0)
 
     @property
     def outside(self) -> list[Axis]:
         """Axes on which it lies outside of what was measured."""
-        return [axis for axis in self.axes if not axis.inside]
+        return [axis for axis in self.axes if np.any(axis.beyond)]
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return {"class": self.of, "distance": float(self.distance), "nearest": self.nearest,
-                "axes": [axis.as_json() for axis in self.axes]}
+                "axes": [{"axis": axis.name, "value": axis.value, "covered": list(axis.covered),
+                          "beyond": float(axis.beyond), "inside": not np.any(axis.beyond)}
+                         for axis in self.axes]}
 
 
 def covered(scenario: Scenario, of: str, requests: tuple[float, float]) -> Covered:
@@ -150,29 +140,25 @@ def nearness(at: Mapping[str, Any], of: str, steps: Sequence[str],
     """
     name, near = within(steps, measured)
     if not near:
-        return Nearness(of, (), None, 0.0)
-    between = {key: doublings_between(at, one) for key, one in near.items()}
-    nearest = min(between, key=lambda key: (between[key], key))
-    return Nearness(name, _axes(at, near.values()), nearest, between[nearest])
+        return Nearness(of)
+    between = {key: sum(float(np.mean(axis.beyond)) for axis in axes_beside(at, [one]))
+               for key, one in near.items()}
+    return Nearness(name, axes_beside(at, near.values()),
+                    min(between, key=lambda key: (between[key], key)))
 
 
-def distance(at: Mapping[str, Any], steps: Sequence[str], measured: Mapping[str, Covered]) -> Any:
-    """Doublings beyond what was measured, as :func:`nearness` has them; 0 where nothing was."""
-    _, near = within(steps, measured)
-    return _beyond(_axes(at, near.values())) if near else 0.0
+def axes_beside(at: Mapping[str, Any], near: Collection[Covered]) -> tuple[Axis, ...]:
+    """A deployment beside what some systems cover together.
 
-
-def _axes(at: Mapping[str, Any], near: Collection[Covered]) -> tuple[Axis, ...]:
-    """A deployment beside what some systems cover together."""
+    Args:
+        at: where it stands, as :func:`position` gives it.
+        near: coverage of each system.
+    """
     covers = ranges(near)
     return (*(Axis(axis, at[axis], covers[axis], _doublings(axis, at[axis], *covers[axis]))
               for axis in AXES),
             *(Axis(axis, at[axis], covers[axis], 0.0 if at[axis] in covers[axis] else UNNAMED)
               for axis in NAMES))
-
-
-def _beyond(axes: Sequence[Axis]) -> Any:
-    return sum((axis.beyond for axis in axes), 0.0)
 
 
 def both(prefill: Nearness, decode: Nearness) -> Nearness:
@@ -209,16 +195,10 @@ def ranges(near: Collection[Covered]) -> dict[str, tuple[Any, ...]]:
     Args:
         near: coverage of each.
     """
-    ends = {axis: [_range(one, axis) for one in near] for axis in AXES}
-    numbers: dict[str, tuple[Any, ...]] = {axis: (min(low for low, _ in of), max(
-        high for _, high in of)) for axis, of in ends.items()}
-    return numbers | {axis: tuple(sorted({getattr(one, axis) for one in near}))
-                      for axis in NAMES}
-
-
-def _range(one: Covered, axis: str) -> tuple[float, float]:
-    value = getattr(one, axis)
-    return value if isinstance(value, tuple) else (value, value)
+    ends = {axis: [getattr(one, axis) for one in near] for axis in AXES}
+    ends["requests"] = [end for both in ends["requests"] for end in both]
+    return {axis: (min(values), max(values)) for axis, values in ends.items()} | {
+        axis: tuple(sorted({getattr(one, axis) for one in near})) for axis in NAMES}
 
 
 def _doublings(name: str, value: Any, low: float, high: float) -> Any:
@@ -229,18 +209,6 @@ def _doublings(name: str, value: Any, low: float, high: float) -> Any:
     if isinstance(own, float):  # one deployment, of which a search asks a million times
         return max(own - most, least - own, 0.0)
     return np.maximum(np.maximum(own - most, least - own), 0.0)
-
-
-def doublings_between(at: Mapping[str, Any], one: Covered) -> float:
-    """Doublings between a deployment and a measured system.
-
-    Args:
-        at: where the deployment stands.
-        one: what the system covers.
-    """
-    doublings = (_doublings(axis, at[axis], *_range(one, axis)) for axis in AXES)
-    apart = sum(own if isinstance(own, float) else float(np.mean(own)) for own in doublings)
-    return apart + UNNAMED * sum(at[axis] != getattr(one, axis) for axis in NAMES)
 
 
 def widened(sides: Sides, growth: Sides, distance: Any) -> tuple[Any, Any]:
@@ -257,7 +225,6 @@ def widened(sides: Sides, growth: Sides, distance: Any) -> tuple[Any, Any]:
     down, up = (np.hypot(side, size * np.sqrt(distance))
                 for side, size in zip(sides, growth, strict=True))
     return (down, up) if np.ndim(distance) else (float(down), float(up))
-
 
 
 say = messages("calc/evidence/classes")
@@ -341,11 +308,6 @@ def discrepancy() -> Discrepancy:
     return stored
 
 
-def engine_of(scenario: Scenario) -> str | None:
-    """The engine that serves a deployment, without its release; None if it names none."""
-    return scenario.engine.split("@")[0] if scenario.engine else None
-
-
 def class_of(scenario: Scenario) -> str:
     """The class of a deployment, as narrow as it is known.
 
@@ -358,10 +320,9 @@ def class_of(scenario: Scenario) -> str:
     offload, vendor = scenario.file.offload, scenario.device.vendor.replace("/", "-")
     if offload and not offload.fetched:
         return f"{HOSTS}/{vendor}"
-    engine = engine_of(scenario)
     kind = (SPARSE if scenario.model.index_topk else
             WIDENED if dequantises_in_kernel(scenario) else SERVERS)
-    return "/".join([kind, vendor, *([engine] if engine else [])])
+    return "/".join([kind, vendor, *([scenario.engine.split("@")[0]] if scenario.engine else [])])
 
 
 def dequantises_in_kernel(scenario: Scenario) -> bool:
@@ -437,29 +398,29 @@ def applied_error(classes: Mapping[str, Mapping[Any, Any]], name: str, metric: s
 
     Returns None if nothing is known.
     """
+    def parts(step: str) -> list[Any]:
+        """Errors of the classes that a class is divided into."""
+        return [one[of] for name, one in classes.items()
+                if of in one and ladder(name)[1:2] == [step]]
+
     at, of = next(((step, one) for step in ladder(name)
                    for one in (metric, STAND_IN.get(metric, metric))
                    if one in classes.get(step, {})), ("", ""))
     if not at:
         return None
-    beside = [step for step, one in classes.items() if of in one and ladder(step)[1:2] == [at]]
-    if len(beside) < 2 and at.count("/") + 1 < ENGINE_LEVEL - 1:  # makers differ as far as known
+    level, above, beside = at.count("/") + 1, at, parts(at)
+    if len(beside) < 2 and level < ENGINE_LEVEL - 1:  # makers differ as far as known
         above = under(CONCURRENT, SERVERS)
-        beside = [step for step, one in classes.items()
-                  if of in one and ladder(step)[1:2] == [above]]
-    else:
-        above = at
-    certain = HOSTS in at.split("/") or at.count("/") + 1 >= ENGINE_LEVEL or len(beside) < 2
-
-    def side(which: str) -> float:
+        beside = parts(above)
+    sides = []
+    for which in ("down", "up"):
         own = float(getattr(classes[at][of], which))
-        if certain:
-            return own
-        size = getattr(classes[above][of], which)
-        return math.hypot(own, median(abs(getattr(classes[step][of], which) - size)
-                                      for step in beside) / NORMAL_MIDDLE)
-
-    return at, of, (side("down"), side("up"))
+        if HOSTS not in at.split("/") and level < ENGINE_LEVEL and len(beside) > 1:
+            size = getattr(classes[above][of], which)
+            own = math.hypot(own, median(abs(getattr(one, which) - size) for one in beside)
+                             / NORMAL_MIDDLE)
+        sides.append(own)
+    return at, of, (sides[0], sides[1])
 
 
 def unmeasured(name: str) -> bool:
@@ -513,7 +474,9 @@ def own_errors(scenario: Scenario, requests: Any = None, load: Load | None = Non
         requests: in flight over all cards, a number or an array [request]; None for its own.
         load: of ``LOADS``; None for its own, which is none of a queue.
     """
-    beyond = distance(position(scenario, requests), *_measured_beside(scenario))
+    _, near = within(*_measured_beside(scenario))
+    axes = axes_beside(position(scenario, requests), near.values()) if near else ()
+    beyond = sum((axis.beyond for axis in axes), 0.0)
     return {name: replace(own, distance=beyond)
             for name, own in errors_of_class(scenario, load).items()}
 
@@ -521,7 +484,8 @@ def own_errors(scenario: Scenario, requests: Any = None, load: Load | None = Non
 def errors_of_class(scenario: Scenario, load: Load | None = None) -> dict[str, Own]:
     """As :func:`own_errors`, wherever the deployment lies: at no distance from what was measured.
     """
-    return dict(errors_of(class_of(scenario), load or load_of(scenario), _measured_as(scenario)))
+    return dict(errors_of(class_of(scenario), load or load_of(scenario),
+                          scenario.file.measured or scenario.id))
 
 
 @functools.lru_cache
@@ -531,10 +495,12 @@ def errors_of(of: str, load: Load, itself: str = "") -> dict[str, Own]:
     without = stored.left_out.get(itself)
     alone = without.deviation.get(load, {}) if without and without.of == of else {}
     for quantity in get_args(Metric):
-        if own := measured_error(under(load, of), quantity):
-            result[str(quantity)] = replace(
-                own, distance=0.0, of_class=alone.get(quantity, own.of_class),
-                growth=grown_without(growth_under(stored.growth, load), quantity, itself))
+        if error := applied_error(stored.classes, under(load, of), quantity):
+            at, metric, sides = error
+            entry = stored.classes[at][cast("Metric", metric)]
+            result[str(quantity)] = Own(
+                alone.get(quantity, sides), at, metric, entry.systems, entry.rows, entry.inside,
+                entry.within, grown_without(growth_under(stored.growth, load), quantity, itself))
     return result
 
 
@@ -577,26 +543,9 @@ def _measured_beside(scenario: Scenario, measured: Mapping[str, Covered] | None 
                      ) -> tuple[Sequence[str], dict[str, Covered]]:
     """Classes that a deployment is compared with, and the measured systems other than itself."""
     systems = discrepancy().measured if measured is None else measured
-    itself = _measured_as(scenario)
+    itself = scenario.file.measured or scenario.id
     return ladder(of_maker(class_of(scenario))), {
         key: one for key, one in systems.items() if key != itself}
-
-
-def _measured_as(scenario: Scenario) -> str:
-    """Under which name a deployment itself was measured; its own if it was not."""
-    return scenario.file.measured or scenario.id
-
-
-@functools.cache
-def measured_error(name: str, quantity: str) -> Own | None:
-    """The own error of a quantity of deployments of a class; None if it has none."""
-    classes = discrepancy().classes
-    error = applied_error(classes, name, quantity)
-    if error is None:
-        return None
-    at, metric, sides = error
-    entry = classes[at][cast("Metric", metric)]
-    return Own(sides, at, metric, entry.systems, entry.rows, entry.inside, entry.within)
 
 
 def deviations(scenario: Scenario, requests: Any = None, load: Load | None = None

@@ -22,8 +22,7 @@ Robust statistical modeling using the t distribution (1989).
 from __future__ import annotations
 
 import functools
-from collections import UserDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -52,7 +51,15 @@ from calc.evidence.systems import METRICS, System
 from calc.evidence.validation import uncalibrated
 from calc.uncertainty import TAIL, Sides
 from catalogue.deployments.physics_inputs import NORMAL_90
-from catalogue.entries.measurements import Covered, Growth, LeftOut, Load, Metric, OwnError
+from catalogue.entries.measurements import (
+    Covered,
+    Discrepancy,
+    Growth,
+    LeftOut,
+    Load,
+    Metric,
+    OwnError,
+)
 
 DIGITS = 4
 FREEDOM = 4  # degrees of freedom; with 2 or 8 left-out systems are predicted no better
@@ -86,13 +93,13 @@ class Residuals:
     requests: np.ndarray = field(default_factory=lambda: np.zeros(0))
     rows: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
 
+    @property
+    def load(self) -> Load:
+        """The load under which the rows were measured."""
+        return cast("Load", self.of.partition("/")[0])
+
 
 Weighted = list[tuple[Residuals, float]]  # systems with how much each counts; together 1
-
-
-def load_under(residuals: Residuals) -> Load:
-    """The load under which rows were measured."""
-    return cast("Load", residuals.of.partition("/")[0])
 
 
 def scatter(residuals: Residuals) -> float:
@@ -108,19 +115,6 @@ class Pooled:
     down: float
     up: float
     within: float
-
-
-class ByQuantity(UserDict[str, Pooled]):
-    """The estimates of a class by quantity, each computed when it is read."""
-
-    def __init__(self, metrics: Iterable[str], estimate: Callable[[str], Pooled]) -> None:
-        super().__init__(dict.fromkeys(metrics))  # type: ignore[arg-type]
-        self.estimate = estimate
-
-    def __getitem__(self, metric: str) -> Pooled:
-        if metric not in self.data:
-            raise KeyError(metric)
-        return self.estimate(metric)
 
 
 def residuals(systems: Iterable[System]) -> list[Residuals]:
@@ -159,18 +153,14 @@ def non_blind_systems(systems: Iterable[System]) -> list[System]:
 # --- deviations of a class ------------------------------------------------------------------------
 
 
-def estimates(measured: Iterable[Residuals], borrowed: float) -> dict[str, ByQuantity]:
+def estimates(measured: Iterable[Residuals], borrowed: float) -> dict[str, dict[str, Pooled]]:
     """The estimate of every class that has a system, by quantity.
 
     Args:
         measured: errors of all systems.
         borrowed: how many systems the classes around a class count for in it.
     """
-    measured = list(measured)
-    metrics: dict[str, dict[str, None]] = {}
-    for one in measured:
-        for step in ladder(one.of):
-            metrics.setdefault(step, {})[one.metric] = None
+    measured, result = list(measured), dict[str, dict[str, Pooled]]()
 
     @functools.cache
     def estimate(name: str, metric: str) -> Pooled:
@@ -179,8 +169,10 @@ def estimates(measured: Iterable[Residuals], borrowed: float) -> dict[str, ByQua
         return estimated(chain(measured, name, of, borrowed),
                          estimate(above[0], of) if above else None)
 
-    return {name: ByQuantity(some, functools.partial(estimate, name))
-            for name, some in metrics.items()}
+    for one in measured:
+        for step in ladder(one.of):
+            result.setdefault(step, {})[one.metric] = estimate(step, one.metric)
+    return result
 
 
 def chain(measured: Iterable[Residuals], name: str, metric: str, borrowed: float) -> Weighted:
@@ -199,16 +191,17 @@ def chain(measured: Iterable[Residuals], name: str, metric: str, borrowed: float
     steps = [(metric, step) for step in ladder(name)]
     if metric in STAND_IN:
         steps[1:1] = [(STAND_IN[metric], step) for step in ladder(name)]
-    left, groups = list(measured), []
-    for of, step in steps:
-        some = [one for one in left if one.metric == of and step in ladder(one.of)]
-        if some:
-            groups.append(some)
-            left = [one for one in left if all(one is not other for other in some)]
+    groups: dict[int, list[Residuals]] = {}
+    for one in measured:
+        around = ladder(one.of)
+        if (step := next((number for number, (of, step) in enumerate(steps)
+                          if one.metric == of and step in around), None)) is not None:
+            groups.setdefault(step, []).append(one)
     weighted, rest = Weighted(), 1.0
-    for number, some in enumerate(groups, 1):
-        share = rest if number == len(groups) else rest * len(some) / (len(some) + borrowed)
-        weighted += [(one, share / len(some)) for one in some]
+    for step in sorted(groups):
+        count = len(groups[step])
+        share = rest if step == max(groups) else rest * count / (count + borrowed)
+        weighted += [(one, share / count) for one in groups[step]]
         rest -= share
     return weighted
 
@@ -286,47 +279,32 @@ def left_out(measured: list[Residuals], borrowed: float) -> dict[str, dict[str, 
 # --- growth with distance -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs of rows of one system.
-
-    Attributes:
-        system: identifier.
-        change: of log(measured / predicted) from the row with fewer requests, shape (pairs,).
-        doublings: of the requests in flight, shape (pairs,).
-    """
-
-    system: str
-    change: np.ndarray
-    doublings: np.ndarray
-
-
-def pairs(measured: Iterable[Residuals]) -> list[Pairs]:
+def pairs(measured: Iterable[Residuals]) -> pd.DataFrame:
     """Every two rows of a system that differ in the requests in flight.
 
     Args:
         measured: errors of one quantity.
+
+    Returns a row per pair: the ``system``, ``change`` of log(measured / predicted) from the row
+    with fewer requests, and ``doublings`` of the requests in flight.
     """
-    result = []
+    frames = [pd.DataFrame({"system": [], "change": [], "doublings": []})]
     for one in measured:
         order = np.argsort(one.requests, kind="stable")
         load, error = np.log2(one.requests[order]), one.error[order]
         near, far = np.triu_indices(len(load), 1)
-        apart = load[far] - load[near]
-        if (apart > 0).any():
-            result.append(Pairs(one.system, (error[far] - error[near])[apart > 0],
-                                apart[apart > 0]))
-    return result
+        frames.append(pd.DataFrame({"system": one.system, "change": error[far] - error[near],
+                                    "doublings": load[far] - load[near]}))
+    return pd.concat(frames).query("doublings > 0").astype({"change": float})
 
 
-def growth_per_doubling(measured: Sequence[Pairs]) -> tuple[Sides, float]:
+def growth_per_doubling(measured: pd.DataFrame) -> tuple[Sides, float]:
     """Deviations per doubling to either side, and of equal rows: the likeliest ones [1].
 
-    Every system counts once, however many rows it has.
+    Every system counts once, however many pairs of rows it has.
     """
-    change, apart = (np.concatenate([getattr(one, name) for one in measured])
-                     for name in ("change", "doublings"))
-    weight = np.concatenate([np.full(len(one.change), 1 / len(one.change)) for one in measured])
+    change, apart = measured["change"].to_numpy(), measured["doublings"].to_numpy()
+    weight = 1 / measured.groupby("system")["change"].transform("size").to_numpy()
 
     def missed(sizes: np.ndarray) -> float:
         down, up = (np.sqrt(sizes[2]**2 + size**2 * apart) + TINY for size in sizes[:2])
@@ -336,63 +314,42 @@ def growth_per_doubling(measured: Sequence[Pairs]) -> tuple[Sides, float]:
     return (float(down), float(up)), float(level)
 
 
-def growth(measured: Mapping[str, Sequence[Residuals]]) -> dict[str, Growth]:
-    """The growth of each quantity that was measured with several numbers of requests.
+def growth(measured: Iterable[Residuals]) -> Growth | None:
+    """The growth of a quantity; None of one that few systems were measured of under several loads.
 
     Its interval is checked on each system in turn, fitted to all the others.
 
     Args:
-        measured: errors by quantity, under one load.
+        measured: errors of one quantity, under one load.
     """
-    def inside(one: Pairs, sizes: tuple[Sides, float]) -> float:
-        """Share of pairs in their 80% interval [1]."""
-        sides, level = sizes
-        down, up = (NORMAL_90 * np.hypot(level, size * np.sqrt(one.doublings)) for size in sides)
-        return float(((-down <= one.change) & (one.change <= up)).mean())
-
-    result = {}
-    for metric, errors in measured.items():
-        every = pairs(errors)
-        if len(every) < FEWEST:
-            continue
-        (down, up), _ = growth_per_doubling(every)
-        others = {one.system: growth_per_doubling([other for other in every if other is not one])
-                  for one in every}
-        result[metric] = Growth(
-            down=round(down, DIGITS), up=round(up, DIGITS), systems=len(every),
-            pairs=sum(len(one.change) for one in every),
-            inside=round(float(np.mean([inside(one, others[one.system]) for one in every])),
-                         DIGITS),
-            without={name: (round(sides[0], DIGITS), round(sides[1], DIGITS))
-                     for name, (sides, _) in others.items()})
-    return result
+    every = pairs(measured)
+    if every["system"].nunique() < FEWEST:
+        return None
+    (down, up), _ = growth_per_doubling(every)
+    without, inside = {}, []
+    for name, own in every.groupby("system", sort=False):
+        sides, level = growth_per_doubling(every[every["system"] != name])
+        without[str(name)] = (round(sides[0], DIGITS), round(sides[1], DIGITS))
+        least, most = (NORMAL_90 * np.hypot(level, size * np.sqrt(own["doublings"]))
+                       for size in sides)
+        inside.append(own["change"].between(-least, most).mean())
+    return Growth(down=round(down, DIGITS), up=round(up, DIGITS), systems=len(without),
+                  pairs=len(every), inside=round(float(np.mean(inside)), DIGITS), without=without)
 
 
 # --- everything that is stored --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Written:
-    """Contents of ``params/discrepancies/``, see ``catalogue.entries.measurements``.
-
-    ``width`` is not stored: the median of high over low of a class's rows, by class and quantity
-    [1].
-    """
-
-    classes: dict[str, dict[str, OwnError]]
-    left_out: dict[str, LeftOut]
-    growth: Mapping[Load, Mapping[str, Growth]]
-    measured: Mapping[str, Covered]
-    width: dict[tuple[str, str], float]
-
-
-def estimate(systems: Iterable[System], borrowed: float) -> Written:
+def estimate(systems: Iterable[System], stored: Discrepancy
+             ) -> tuple[Discrepancy, dict[tuple[str, str], float]]:
     """Estimates of all classes, of each system's class without the system, and the growth.
 
     Args:
         systems: every measured one. Rows of sources that were predicted blind are near others, and
             nothing is fitted to them.
-        borrowed: how many systems the classes around a class count for in it.
+        stored: the entry of ``params/discrepancies`` whose estimates are replaced.
+
+    Returns the entry, and the median of high over low of a class's rows, by class and quantity [1].
 
     Raises ValueError as :func:`residuals` does.
     """
@@ -401,26 +358,27 @@ def estimate(systems: Iterable[System], borrowed: float) -> Written:
     coverage = {system.id: covered(system.scenario, class_of(system.scenario), (
         float(system.rows["concurrency"].min()), float(system.rows["concurrency"].max())))
         for system in by_id.values()}
-    grown = {load: of_load for load in LOADS if (of_load := growth({
-        metric: [one for one in measured if one.metric == metric and load_under(one) == load]
-        for metric in METRICS if estimated_from(load, metric) == metric}))}
-    without, own = left_out(measured, borrowed), estimates(measured, borrowed)
+    grown: dict[Load, dict[Metric, Growth]] = {}
+    for load in LOADS:
+        for metric in METRICS:
+            if estimated_from(load, metric) == metric and (of_load := growth(
+                    one for one in measured if (one.metric, one.load) == (metric, load))):
+                grown.setdefault(load, {})[cast("Metric", metric)] = of_load
+    without, own = left_out(measured, stored.borrowed), estimates(measured, stored.borrowed)
     counts = interval_counts(measured, by_id, without, grown, coverage)
-    classes: dict[str, dict[str, OwnError]] = {}
+    classes: dict[str, dict[Metric, OwnError]] = {}
     for name in sorted(own, key=lambda name: (name != ALL, name)):
         for metric in (metric for metric in METRICS if metric in own[name]):
             of, count = own[name][metric], counts.loc[name, metric]
-            classes.setdefault(name, {})[metric] = OwnError(
+            classes.setdefault(name, {})[cast("Metric", metric)] = OwnError(
                 down=round(of.down, DIGITS), up=round(of.up, DIGITS),
                 within=round(of.within, DIGITS), systems=int(count["systems"]),
                 rows=int(count["rows"]), inside=int(count["inside"]))
-    of_system = {one.system: one.of.partition("/")[2] for one in measured}
-    return Written(
-        classes,
-        {name: LeftOut(of=of_system[name],
-                       deviation=cast("dict[Load, dict[Metric, Sides]]", sizes))
-         for name, sizes in without.items()},
-        grown, coverage, counts["width"].to_dict())
+    return stored.model_copy(update={
+        "classes": classes, "growth": grown, "measured": coverage, "left_out": {
+            name: LeftOut(of=class_of(by_id[name].scenario),
+                          deviation=cast("dict[Load, dict[Metric, Sides]]", sizes))
+            for name, sizes in without.items()}}), counts["width"].to_dict()
 
 
 def interval_counts(measured: Iterable[Residuals], systems: Mapping[str, System],
@@ -438,7 +396,7 @@ def interval_counts(measured: Iterable[Residuals], systems: Mapping[str, System]
     """
     frames = []
     for one in measured:
-        system, load, metric = systems[one.system], load_under(one), one.metric
+        system, load, metric = systems[one.system], one.load, one.metric
         sides = widened(without[one.system][load][metric],
                         grown_without(growth_under(grown, load), metric, one.system),
                         near(system.scenario, system.rows["concurrency"][one.rows],

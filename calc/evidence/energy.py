@@ -1,11 +1,12 @@
-"""Energy per token held against measurements: cards alone, in a steady state, nothing fitted.
+"""Energy per token beside measurements: cards alone, in a steady state, nothing fitted.
 
-What is held here is power; the throughput of the same runs is a measured system as any other
+What is compared here is power; the throughput of the same runs is a measured system as any other
 (``calc.evidence.systems``), whose own rows take no part in its interval.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,43 +14,30 @@ import numpy as np
 
 from calc.costing.ownership import cards_power, full_power, powers_of, shares_of
 from calc.evidence.classes import own_errors
+from calc.evidence.validation import Predictions
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount, interval, propagate_uncertainty
-from catalogue import Scenario, load, load_scenario, names
+from catalogue import load, load_scenario, names
 
 KIND = "consumptions"  # a table bears the name of the deployment whose power it holds
 RATE = "steady_throughput"
 COMPARED = ("output_throughput", "power", "energy_per_token")
+SUMMARISED = ("rows", "median", "mean", "worst", "coverage")
 
 
 @dataclass(frozen=True)
 class PowerComparison:
-    """Predictions of one table beside what was measured; arrays of shape (rows,), SI.
+    """Predictions of one table beside what was measured.
 
     Attributes:
-        table: identifier of the measurements.
-        scenario: the deployment.
-        cards: that were measured [1].
-        concurrency: requests in flight [request].
-        measured, predicted: by name of ``COMPARED``.
+        table: identifier of the measurements, and of the deployment.
+        concurrency: requests in flight by row [request].
+        predictions: by name of ``COMPARED``: of the cards [token/s], [W] and [J/token].
     """
 
     table: str
-    scenario: str
-    cards: int
     concurrency: np.ndarray
-    measured: dict[str, np.ndarray]
-    predicted: dict[str, Amount]
-
-    def errors(self, name: str) -> np.ndarray:
-        """Signed relative errors [1]."""
-        return np.asarray(self.predicted[name].value) / self.measured[name] - 1
-
-    def inside(self, name: str) -> np.ndarray:
-        """Whether what was measured lies in the interval."""
-        amount = self.predicted[name]
-        measured = self.measured[name]
-        return np.asarray((amount.low <= measured) & (measured <= amount.high))
+    predictions: dict[str, Predictions]
 
 
 def tables() -> list[str]:
@@ -57,63 +45,50 @@ def tables() -> list[str]:
     return names(KIND)
 
 
-def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.ndarray
-              ) -> dict[str, Amount]:
-    """Throughput [token/s], power [W] and energy per token [J/token] of the cards, by row.
+def power_comparison(table: str) -> PowerComparison:
+    """A table of measured power, and what is predicted of its rows.
 
     The throughput is that of a steady state with its own interval, the power follows from what is
     done for it.
 
     Args:
-        scenario: the deployment, whose card has a known limit of power.
-        concurrency, output_tokens: of the rows, shape (rows,).
+        table: identifier of the measurements.
 
     Raises ValueError for a card whose limit of power nobody states.
     """
+    measured, scenario = load(KIND, table), load_scenario(table)
+    columns = {name: np.array(measured.column(name)) for name in measured.columns}
     full = full_power(scenario.device)
     if full is None:
         raise ValueError(f"nobody says what '{scenario.device.id}' may draw at most")
     inputs: dict[str, Any] = scenario.inputs() | {
-        "concurrency": concurrency, "output_tokens": output_tokens}
-    inputs["context_tokens"] = inputs["input_tokens"] + output_tokens
+        "concurrency": columns["concurrency"], "output_tokens": columns["output_tokens"].round()}
+    inputs["context_tokens"] = inputs["input_tokens"] + inputs["output_tokens"]
     attention = scenario.model.attention
     quantities = evaluate(inputs, attention)
-    own = {RATE: own_errors(scenario, concurrency)["output_throughput"].parts}
-    rate = interval(inputs, scenario.knobs(), attention, [RATE], own)[RATE]
-    uncertain: dict[str, Any] = {
-        name: Amount.stated(value)
-        for name, value in shares_of(powers_of(scenario.device.id)).items()}
-    uncertain |= {"full": full, "rate": rate}
+    own = {RATE: own_errors(scenario, columns["concurrency"])["output_throughput"].parts}
+    shares = shares_of(powers_of(scenario.device.id))
+    uncertain = {name: Amount.stated(value) for name, value in shares.items()} | {
+        "full": full, "rate": interval(inputs, scenario.knobs(), attention, [RATE], own)[RATE]}
 
     def computed(at: Any) -> dict[str, Any]:
         power = cards_power(inputs, quantities, at["rate"], at, at["full"])
         return {"output_throughput": at["rate"], "power": power,
                 "energy_per_token": power / at["rate"]}
 
-    return propagate_uncertainty(computed, uncertain)
+    rows = np.arange(len(columns["concurrency"]))
+    return PowerComparison(table, columns["concurrency"], {
+        name: Predictions(rows, columns[name], *amount.points)
+        for name, amount in propagate_uncertainty(computed, uncertain).items()})
 
 
-def power_comparison(table: str) -> PowerComparison:
-    """A table of measured power, and what is predicted of its rows.
-
-    Args:
-        table: identifier of the measurements.
-    """
-    measured = load(KIND, table)
-    columns = {name: np.array(measured.column(name)) for name in measured.columns}
-    scenario = load_scenario(table)
-    amounts = predicted(scenario, columns["concurrency"], columns["output_tokens"].round())
-    return PowerComparison(table, scenario.id, scenario.devices, columns["concurrency"],
-                           {name: columns[name] for name in COMPARED}, amounts)
-
-
-def summary(comparisons: list[PowerComparison]) -> dict[str, dict[str, float]]:
+def summary(comparisons: Sequence[PowerComparison]) -> dict[str, dict[str, float]]:
     """Rows, errors as fractions and coverage over all tables, by name of ``COMPARED``."""
     result = {}
     for name in COMPARED:
-        size = np.abs(np.concatenate([one.errors(name) for one in comparisons]))
-        inside = np.concatenate([one.inside(name) for one in comparisons])
-        result[name] = {"rows": float(len(size)), "median": float(np.median(size)),
-                        "mean": float(size.mean()), "worst": float(size.max()),
-                        "coverage": float(inside.mean())}
+        of = [one.predictions[name] for one in comparisons]
+        measured, predicted, low, high = (np.concatenate([getattr(one, end) for one in of])
+                                          for end in ("measured", "predicted", "low", "high"))
+        errors = Predictions(np.arange(len(measured)), measured, predicted, low, high).summary()
+        result[name] = {key: float(errors[key]) for key in SUMMARISED}
     return result

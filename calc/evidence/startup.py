@@ -40,12 +40,14 @@ class Term:
     Attributes:
         figure: its name.
         printed: as the engine printed it.
-        ours: predicted, with the 80% interval.
+        ours: predicted, with the 80% interval; NaN if nothing can be computed.
+        row: the log, of a measured one.
     """
 
     figure: str
     printed: float
     ours: Amount
+    row: StartupRow | None = None
 
     @property
     def off(self) -> float:
@@ -53,14 +55,21 @@ class Term:
         return float(self.ours.value) - self.printed
 
     @property
-    def share(self) -> float:
-        """Error over the printed value [1]."""
-        return abs(self.off) / max(abs(self.printed), 1.0)
+    def factor(self) -> float:
+        """Predicted over printed [1]."""
+        return float(self.ours.value) / self.printed
 
     @property
     def covered(self) -> bool:
-        """Whether the printed value lies in the interval."""
-        return bool(self.ours.low <= self.printed <= self.ours.high)
+        """Whether the printed value may lie in the interval; of a log, before it was rounded."""
+        half = self.row.log.rounded_by(self.figure) if self.row else 0.0
+        return bool(self.ours.low - half <= self.printed <= self.ours.high + half)
+
+    @property
+    def recorded(self) -> Term | None:
+        """The same figure with the prediction recorded before any rule was changed, if one is."""
+        record = self.row.log.recorded.get(self.figure) if self.row else None
+        return replace(self, ours=Amount(*record, self.ours.unit)) if record else None
 
 
 def startup_terms(scenario: Scenario, printed: Mapping[str, float], longest: int | None = None
@@ -119,66 +128,37 @@ def wrong_term(terms: list[Term]) -> Term | None:
     left = next((term for term in outside if term.figure in LEFT), None)
     if cause and (left is None or abs(cause.off) >= EXPLAINED * abs(left.off)):
         return cause
-    following = [term for term in outside if term.figure not in CAUSES]
-    worst = max((term.share for term in following), default=0.0)
-    return next((term for term in following if term.share >= EXPLAINED * worst), cause)
+    shares = {term.figure: abs(term.off) / max(abs(term.printed), 1.0)
+              for term in outside if term.figure not in CAUSES}
+    worst = max(shares.values(), default=0.0)
+    return next((term for term in outside
+                 if shares.get(term.figure, -1.0) >= EXPLAINED * worst), cause)
 
 
-@dataclass(frozen=True)
-class StartupCell:
-    """A printed figure and its prediction, in SI units.
-
-    Attributes:
-        row: the log.
-        figure: name of the printed figure.
-        printed: its value.
-        predicted: with its 80% interval; NaN if nothing can be computed.
-    """
-
-    row: StartupRow
-    figure: str
-    printed: float
-    predicted: Amount
-
-    @property
-    def factor(self) -> float:
-        """Predicted over printed [1]."""
-        return float(self.predicted.value) / self.printed
-
-    @property
-    def covered(self) -> bool:
-        """Whether the printed value, before it was rounded, may lie in the interval."""
-        half = self.row.log.rounded_by(self.figure)
-        return bool(self.predicted.low - half <= self.printed <= self.predicted.high + half)
-
-    @property
-    def recorded(self) -> StartupCell | None:
-        """The same figure with the prediction recorded before any rule was changed, if one is."""
-        record = self.row.log.recorded.get(self.figure)
-        if record is None:
-            return None
-        value, low, high = record
-        return replace(self, predicted=Amount(value, low, high, self.predicted.unit))
-
-
-def startup_cells(rows: Iterable[StartupRow]) -> list[StartupCell]:
+def startup_cells(rows: Iterable[StartupRow]) -> list[Term]:
     """Predict every printed figure that is judged, of logs that are not excluded.
 
     Args:
         rows: start-up logs.
+
+    Returns the worst first, by the size of the logarithm of predicted over printed; those for which
+    nothing can be computed at the end.
     """
     nothing = Amount(math.nan, math.nan, math.nan, "1")
-    cells = []
+    cells: list[Term] = []
     for row in rows:
-        if row.log.excluded is not None:
-            continue
-        figures = {name: value for name, value in row.log.figures.items() if name in JUDGED}
-        terms = [] if row.scenario is None else startup_terms(
-            row.scenario, figures, row.log.longest_context)
-        predicted = {term.figure: term.ours for term in terms}
-        cells += [StartupCell(row, name, value, predicted.get(name, nothing))
-                  for name, value in figures.items()]
-    return cells
+        if row.log.excluded is None:
+            figures = {name: value for name, value in row.log.figures.items() if name in JUDGED}
+            terms = ([Term(*figure, nothing) for figure in figures.items()] if row.scenario is None
+                     else startup_terms(row.scenario, figures, row.log.longest_context))
+            cells += [replace(term, row=row) for term in terms]
+
+    def size(term: Term) -> float:
+        if math.isnan(term.factor):
+            return -1.0
+        return abs(math.log(term.factor)) if term.factor > 0 else math.inf
+
+    return sorted(cells, key=size, reverse=True)
 
 
 @dataclass(frozen=True)
@@ -202,63 +182,17 @@ class StartupSummary:
     covered: int
 
 
-def summarise_startups(cells: Iterable[StartupCell]) -> StartupSummary:
+def summarise_startups(cells: Iterable[Term]) -> StartupSummary:
     """Count errors of figures of start-up logs.
 
     Args:
         cells: printed figures with predictions.
     """
     cells = list(cells)
-    quantities = list(filter(_predicted, cells))
+    figures = [cell for cell in cells if not math.isnan(cell.factor)]
     return StartupSummary(
-        logs=len({cell.row.log.id for cell in quantities}), figures=len(quantities),
-        unpredicted=len(cells) - len(quantities),
-        near=sum(abs(cell.factor - 1) <= NEAR for cell in quantities),
-        far=sum(not 1 / FAR <= cell.factor <= FAR for cell in quantities),
-        covered=sum(cell.covered for cell in quantities))
-
-
-def _predicted(cell: StartupCell) -> bool:
-    return not math.isnan(cell.factor)
-
-
-def _worst_first(cells: Iterable[StartupCell]) -> list[StartupCell]:
-    """Predicted figures by the absolute logarithm of predicted over printed."""
-    return sorted(filter(_predicted, cells), reverse=True, key=lambda cell: (
-        abs(math.log(cell.factor)) if cell.factor > 0 else math.inf))
-
-
-def worst_of_logs(cells: Iterable[StartupCell]) -> list[StartupCell]:
-    """Return the worst predicted figure of each log, worst first.
-
-    Args:
-        cells: printed figures with predictions.
-    """
-    worst: dict[str, StartupCell] = {}
-    for cell in _worst_first(cells):
-        worst.setdefault(cell.row.log.id, cell)
-    return list(worst.values())
-
-
-def startup_groups(cells: Iterable[StartupCell]) -> dict[tuple[str, str], list[StartupCell]]:
-    """Group predicted figures by engine and kind of attention, the group with the worst first.
-
-    Args:
-        cells: printed figures with predictions.
-    """
-    groups: dict[tuple[str, str], list[StartupCell]] = {}
-    for cell in _worst_first(cells):
-        assert cell.row.scenario is not None  # as it is predicted
-        groups.setdefault((cell.row.engine, cell.row.scenario.model.attention), []).append(cell)
-    return groups
-
-
-def differing_term(row: StartupRow) -> str | None:
-    """Name of the printed figure that is off, see :func:`wrong_term`; None if all are inside.
-
-    Args:
-        row: a log with a deployment.
-    """
-    assert row.scenario is not None
-    wrong = wrong_term(startup_terms(row.scenario, row.log.figures, row.log.longest_context))
-    return wrong.figure if wrong else None
+        logs=len({cell.row.log.id for cell in figures if cell.row}), figures=len(figures),
+        unpredicted=len(cells) - len(figures),
+        near=sum(abs(cell.factor - 1) <= NEAR for cell in figures),
+        far=sum(not 1 / FAR <= cell.factor <= FAR for cell in figures),
+        covered=sum(cell.covered for cell in figures))

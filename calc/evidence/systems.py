@@ -11,21 +11,19 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Self, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from calc.evidence.classes import load_of
 from calc.physics.arrays import Inputs, double
-from calc.recording import Repeating
-from calc.serving.evaluate import check_names, evaluate, latencies
+from calc.serving.evaluate import evaluate, latencies
 from calc.serving.metrics import serve_all
 from calc.serving.step_times import Clock
 from catalogue import Scenario, library, load_scenario
 from catalogue.deployments import loading
 from catalogue.deployments.physics_inputs import Knob, mechanism_problems
-from catalogue.entries.measurements import QUEUED, VARYING, Metric
-from catalogue.reading.values import Value
+from catalogue.entries.measurements import QUEUED, VARYING, CalibrationFile, Metric
 
 METRICS: tuple[str, ...] = get_args(Metric)
 VARIED = ("concurrency", "input_tokens", "output_tokens")
@@ -58,142 +56,66 @@ def served(inputs: Numbers, attention: str, row: Numbers, **how: Any) -> Mapping
     return MappingProxyType(serve_all(clock_of(inputs, attention), dict(row), **how))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class System:
     """One measured deployment.
 
     Attributes:
         scenario: the deployment.
+        inputs: its input symbols, SI units.
+        knobs: its mechanisms by name.
         rows: measured columns in SI units, each of shape (rows,); NaN where nothing was measured.
         suspect: row (from 0) -> reason, in both languages.
         unequal: rows (from 0) whose requests have many lengths.
         even: those among them whose lengths the client draws evenly.
         limited: rows (from 0) whose client holds requests back until an answer has come.
         medians: metrics that were printed as medians over requests.
-        priors: of mechanisms, in place of the scenario's.
     """
 
     scenario: Scenario
+    inputs: Mapping[str, float]
+    knobs: Mapping[str, Knob]
     rows: Mapping[str, np.ndarray]
-    suspect: Mapping[int, dict[str, str]]
+    suspect: Mapping[int, dict[str, str]] = field(default_factory=dict)
     unequal: frozenset[int] = frozenset()
     limited: frozenset[int] = frozenset()
     even: frozenset[int] = frozenset()
     medians: frozenset[str] = frozenset()
-    priors: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
         """The scenario's identifier."""
         return self.scenario.id
 
-    @functools.cached_property
-    def inputs(self) -> dict[str, float]:
-        """Input symbols of the scenario, computed once."""
-        return self.scenario.inputs()
-
-    @functools.cached_property
-    def knobs(self) -> dict[str, Knob]:
-        """Its mechanisms by name."""
-        return {knob.name: knob._replace(value=self.priors.get(knob.name, knob.value))
-                for knob in self.scenario.mechanism_knobs}
-
-    def with_priors(self, priors: Mapping[str, Value]) -> Self:
-        """The same system with priors of its own for some mechanisms; its inputs stay.
-
-        Raises ValueError for what is no mechanism of it, or has another unit.
-        """
-        if not priors:
-            return self  # and what was fitted to it
-        for name, problem in mechanism_problems(priors):
-            raise ValueError(f"'priors.{name}': {problem}")
-        return replace(self, priors=priors)
-
     @property
     def scheduled(self) -> bool:
         """Whether its rows are runs of many requests, which the scheduler serves."""
         sent = self.rows.get("requests")
-        return sent is not None and bool((sent > self.admitted()).any() or self.unequal)
-
-    @property
-    def steady(self) -> bool:
-        """Whether its rows are of a steady state: the next request comes with an answer."""
-        return not self.scheduled and (
-            bool(self.limited) or self.scenario.file.workload.arrivals == "closed-loop")
-
-    @property
-    def queued(self) -> np.ndarray:
-        """Whether a row is a run of many requests that are all sent at once, by row."""
-        rows = np.arange(len(self.rows["concurrency"]))
-        return self.scheduled & ~np.isin(rows, list(self.limited))
+        return sent is not None and bool(
+            (sent > self.varied["concurrency"]).any() or self.unequal)
 
     @property
     def loads(self) -> np.ndarray:
         """Under which load of ``calc.evidence.classes`` each row was measured, by row."""
-        queued = self.queued
-        varying = np.isin(np.arange(len(queued)), list(self.unequal))
-        return np.where(queued, np.where(varying, VARYING, QUEUED), load_of(self.scenario))
-
-    def with_inputs(self, inputs: Mapping[str, float]) -> Self:
-        """The same rows of a deployment that has these inputs in place of its own."""
-        if not inputs:
-            return self  # and what was fitted to it
-        other = replace(self)
-        other.inputs.update(self.inputs | dict(inputs))
-        return other
+        row = np.arange(len(self.rows["concurrency"]))
+        queued = self.scheduled & ~np.isin(row, list(self.limited))
+        return np.where(queued, np.where(np.isin(row, list(self.unequal)), VARYING, QUEUED),
+                        load_of(self.scenario))
 
     @functools.cached_property
-    def _memory(self) -> dict[str, np.ndarray]:
-        """The memory budget, by row: ``kv_blocks`` of a replica, and ``max_concurrency``."""
-        quantities = evaluate(self.inputs | self._lengths, self.scenario.model.attention,
-                              decode=False)
-        return {name: np.broadcast_to(quantities[name], self.rows["concurrency"].shape)
-                for name in ("kv_blocks", "prompt_blocks", "max_concurrency")}
+    def varied(self) -> dict[str, np.ndarray]:
+        """Input symbols of the rows as they run, and the ``free_blocks`` of a replica's cache.
 
-    @functools.cached_property
-    def _lengths(self) -> dict[str, np.ndarray]:
-        """Input symbols of the rows, as they were sent."""
+        As many requests run at once as the row says, or as the cache has room for. Rows that were
+        measured did run: a budget without room for a single request limits nothing.
+        """
         lengths = {name: self.rows[name] for name in VARIED}
-        return lengths | {"context_tokens": lengths["input_tokens"] + lengths["output_tokens"]}
-
-    def admitted(self) -> np.ndarray:
-        """Requests that run at once, by row: the row's limit, or as many as the cache has room for.
-
-        Rows that were measured did run: a budget without room for a single request limits nothing.
-        """
-        most = self._memory["max_concurrency"]
-        return np.minimum(self.rows["concurrency"], np.where(most > 0, most, np.inf))
-
-    @functools.cached_property
-    def _varied(self) -> dict[str, np.ndarray]:
-        """Input symbols of the rows, as they run."""
-        return self._lengths | {"concurrency": self.admitted()}
-
-    def run(self, row: int) -> Mapping[str, float]:
-        """What the scheduler makes of a row: the metrics, as a benchmark client takes them.
-
-        Args:
-            row: index.
-        """
-        lengths = "even" if row in self.even else "unknown" if row in self.unequal else "equal"
-        return served(tuple(self.inputs.items()), self.scenario.model.attention,
-                      tuple((name, float(self.rows[name][row])) for name in SERVED),
-                      blocks=float(self._memory["kv_blocks"][row]
-                                   - self._memory["prompt_blocks"][row]),
-                      lengths=lengths, policy=self.scenario.file.scheduling,
-                      queued=row not in self.limited,
-                      coordination=self.scenario.file.prefill_coordination,
-                      medians=self.medians)
-
-    @functools.cached_property
-    def fits(self) -> dict[tuple[str, tuple[str, ...], bytes], Any]:
-        """Calibrations by metric, mechanisms and fitted rows: protocols share splits."""
-        return {}
-
-    @functools.cached_property
-    def _recorded(self) -> dict[tuple[str, ...], Repeating]:
-        """Computations by metric and varied inputs: fits repeat them thousands of times."""
-        return {}
+        lengths["context_tokens"] = lengths["input_tokens"] + lengths["output_tokens"]
+        memory = evaluate({**self.inputs, **lengths}, self.scenario.model.attention, decode=False)
+        most, blocks = (np.broadcast_to(value, lengths["concurrency"].shape) for value in (
+            memory["max_concurrency"], memory["kv_blocks"] - memory["prompt_blocks"]))
+        running = np.minimum(lengths["concurrency"], np.where(most > 0, most, np.inf))
+        return lengths | {"concurrency": running, "free_blocks": blocks}
 
     def measured(self, metric: str) -> np.ndarray:
         """Indices of the rows that have this metric."""
@@ -202,7 +124,8 @@ class System:
 
     def at(self, rows: np.ndarray) -> dict[str, np.ndarray | float]:
         """Input symbols of some rows: the scenario's, with the rows' lengths and concurrency."""
-        return self.inputs | {name: column[rows] for name, column in self._varied.items()}
+        return {**self.inputs, **{name: column[rows] for name, column in self.varied.items()
+                                  if name != "free_blocks"}}
 
     def predict(self, metric: str, rows: np.ndarray,
                 overrides: Mapping[str, np.ndarray | float] | None = None) -> np.ndarray:
@@ -215,20 +138,28 @@ class System:
         """
         if self.scheduled and not overrides:
             return np.array([self.run(int(row))[metric] for row in rows])
-        name = STEADY.get(metric, metric) if self.steady else metric
-        varied = {key: column[rows] for key, column in self._varied.items()} | dict(overrides or {})
-        key = (name, *varied)
-        if key not in self._recorded:
-            check_names(self.inputs | varied)
-            self._recorded[key] = Repeating(
-                lambda inputs: latencies(self.scenario.model.attention, Inputs(dict(inputs)),
-                                         (name,)),
-                {key: double(value) for key, value in self.inputs.items() if key not in varied})
-        columns = np.broadcast_arrays(*varied.values())
-        result = np.empty(columns[0].shape)
-        self._recorded[key].take(dict(zip(varied, map(np.ravel, columns), strict=True)),
-                                 {name: result.reshape(-1)}, 0)
-        return result
+        steady = not self.scheduled and (
+            self.limited or self.scenario.file.workload.arrivals == "closed-loop")
+        name = STEADY.get(metric, metric) if steady else metric
+        inputs = {key: double(value) for key, value in {
+            **self.at(rows), **(overrides or {})}.items()}
+        value = latencies(self.scenario.model.attention, Inputs(inputs), (name,))[name]
+        return np.array(np.broadcast_to(value, np.broadcast_shapes(
+            rows.shape, *map(np.shape, inputs.values()))), float)
+
+    def run(self, row: int) -> Mapping[str, float]:
+        """What the scheduler makes of a row: the metrics, as a benchmark client takes them.
+
+        Args:
+            row: index.
+        """
+        file = self.scenario.file
+        return served(
+            tuple(self.inputs.items()), self.scenario.model.attention,
+            tuple((name, float(self.rows[name][row])) for name in SERVED),
+            blocks=float(self.varied["free_blocks"][row]), queued=row not in self.limited,
+            lengths="even" if row in self.even else "unknown" if row in self.unequal else "equal",
+            policy=file.scheduling, coordination=file.prefill_coordination, medians=self.medians)
 
 
 def system(scenario: Scenario) -> System:
@@ -244,9 +175,29 @@ def system(scenario: Scenario) -> System:
     unequal, limited, even = (frozenset(number - 1 for number in numbers) for numbers in (
         measured.unequal, {*every} - {*at_once}, measured.even))
     return System(
-        scenario, {name: np.array(measured.column(name)) for name in measured.columns},
+        scenario, scenario.inputs(), {knob.name: knob for knob in scenario.mechanism_knobs},
+        {name: np.array(measured.column(name)) for name in measured.columns},
         {number - 1: reason for number, reason in measured.suspect_rows.items()},
         unequal, limited, even, frozenset(measured.medians))
+
+
+@functools.cache
+def calibrated_system(name: str) -> System:
+    """The system of a calibration, with the calibration's priors in place of its own.
+
+    Args:
+        name: identifier or path of an entry of ``params/calibrations/``.
+
+    Raises ValueError for a prior of what is no mechanism, or has another unit.
+    """
+    chosen: CalibrationFile = library.load("calibrations", name)
+    case = measured_system(chosen.scenario)
+    if not chosen.priors:
+        return case
+    for mechanism, problem in mechanism_problems(chosen.priors):
+        raise ValueError(f"'priors.{mechanism}': {problem}")
+    return replace(case, knobs={name: knob._replace(value=chosen.priors.get(name, knob.value))
+                                for name, knob in case.knobs.items()})
 
 
 @functools.cache

@@ -8,24 +8,34 @@ once. Baselines of the same predictions are in ``calc.evidence.baselines``.
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
 
 import numpy as np
 
 from calc.evidence.calibration import Calibration, fit, knob_of, neighbours, slopes
 from calc.evidence.classes import UNCALIBRATED, class_of, deviations, discrepancy, under
-from calc.evidence.systems import METRICS, VARIED, System, measured_system, measured_systems
+from calc.evidence.systems import (
+    METRICS,
+    VARIED,
+    System,
+    calibrated_system,
+    measured_system,
+    measured_systems,
+)
 from calc.uncertainty import Parts, interval, interval_score, normal_interval, width
 from catalogue import library
-from catalogue.entries.measurements import CalibrationFile
+from catalogue.entries.measurements import CalibrationFile, Protocol
 from catalogue.reading import units
 
 HALVES = 200
 FEW_REQUESTS, MORE_REQUESTS = 4, 6
 SHORT_INPUT = 1024
-Split = tuple[np.ndarray, np.ndarray]
+PROTOCOLS: tuple[str, ...] = get_args(Protocol)
+RANDOM = ("halves", "single-request")  # protocols whose splits are drawn
+# what was fitted to the first rows, and the value, low and high ends that it predicts of the others
+Predict = Callable[[np.ndarray, np.ndarray], tuple[Any, np.ndarray, np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,6 @@ class Predictions:
         row: index of the row.
         measured, predicted, low, high: values in SI units.
         calibrations: what was fitted, one per split.
-        seeds: of the random splits.
     """
 
     row: np.ndarray
@@ -44,8 +53,7 @@ class Predictions:
     predicted: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    calibrations: tuple[Calibration, ...] = ()
-    seeds: tuple[int, ...] = field(default=())
+    calibrations: tuple[Any, ...] = ()
 
     @property
     def errors(self) -> np.ndarray:
@@ -73,62 +81,66 @@ class Predictions:
         return int(self.row[int(np.abs(self.errors).argmax())])
 
 
-def halves(system: System, rows: np.ndarray) -> Iterator[Split]:
-    """Random halves, one per seed 0 … 199: the first half is fitted, the second predicted."""
-    for seed in range(HALVES):
-        order = np.random.default_rng(seed).permutation(rows)
-        cut = len(rows) // 2
-        yield np.sort(order[:cut]), np.sort(order[cut:])
+def splits(system: System, rows: np.ndarray, protocol: str
+           ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Which rows are fitted and which are predicted, split by split.
+
+    ``halves`` draws a random half of the rows for each of the seeds 0 … 199; ``single-request``
+    predicts those rows of the other half that have a single request. ``low-concurrency`` fits rows
+    of up to 4 requests and predicts those of 6 and more, ``short-inputs`` fits prompts of up to
+    1,024 tokens and predicts longer ones. ``leave-one-out`` predicts each row in turn from all
+    others, ``leave-one-length-out`` the rows of each input length.
+
+    Args:
+        system: measured.
+        rows: indices.
+        protocol: one of ``PROTOCOLS``.
+    """
+    requests, lengths = (system.rows[name][rows] for name in ("concurrency", "input_tokens"))
+    if protocol in RANDOM:
+        for seed in range(HALVES):
+            order = np.random.default_rng(seed).permutation(rows)
+            fitted, left_out = np.sort(order[:len(rows) // 2]), np.sort(order[len(rows) // 2:])
+            if protocol == "single-request":
+                left_out = left_out[system.rows["concurrency"][left_out] == 1]
+            if len(left_out):
+                yield fitted, left_out
+    elif protocol == "low-concurrency":
+        yield rows[requests <= FEW_REQUESTS], rows[requests >= MORE_REQUESTS]
+    elif protocol == "short-inputs":
+        yield rows[lengths <= SHORT_INPUT], rows[lengths > SHORT_INPUT]
+    else:
+        groups = rows if protocol == "leave-one-out" else lengths
+        yield from ((rows[groups != group], rows[groups == group]) for group in np.unique(groups))
 
 
-def low_concurrency(system: System, rows: np.ndarray) -> Iterator[Split]:
-    """Fitted at up to 4 requests, predicted at 6 and more."""
-    requests = system.rows["concurrency"][rows]
-    yield rows[requests <= FEW_REQUESTS], rows[requests >= MORE_REQUESTS]
+def held_out(system: System, metric: str, protocol: str, predict: Predict,
+             rows: np.ndarray | None = None) -> Predictions:
+    """Predictions of rows that were not fitted, under a protocol.
+
+    Args:
+        system: measured.
+        metric: the quantity.
+        protocol: one of ``PROTOCOLS``.
+        predict: fits rows and predicts others.
+        rows: indices, all measured ones unless given.
+
+    Raises ValueError if the protocol leaves nothing to fit or to predict.
+    """
+    rows = system.measured(metric) if rows is None else rows
+    chosen = list(splits(system, rows, protocol))
+    if not chosen:
+        raise ValueError(f"'{protocol}' has no rows of '{system.id}' to predict")
+    fits, *ends = zip(*(predict(*split) for split in chosen), strict=True)
+    row = np.concatenate([left_out for _, left_out in chosen])
+    centre, low, high = map(np.concatenate, ends)
+    return Predictions(row, system.rows[metric][row], centre, low, high, fits)
 
 
-def short_inputs(system: System, rows: np.ndarray) -> Iterator[Split]:
-    """Fitted on prompts of up to 1,024 tokens, predicted on longer ones."""
-    lengths = system.rows["input_tokens"][rows]
-    yield rows[lengths <= SHORT_INPUT], rows[lengths > SHORT_INPUT]
-
-
-def single_request(system: System, rows: np.ndarray) -> Iterator[Split]:
-    """Random halves of all rows; of the predicted half, the rows of a single request."""
-    for fitted, left_out in halves(system, rows):
-        alone = left_out[system.rows["concurrency"][left_out] == 1]
-        if len(alone):
-            yield fitted, alone
-
-
-def leave_one_out(system: System, rows: np.ndarray) -> Iterator[Split]:
-    """Each row in turn is predicted from all others."""
-    for row in rows:
-        yield rows[rows != row], np.array([row])
-
-
-def leave_one_length_out(system: System, rows: np.ndarray) -> Iterator[Split]:
-    """Each input length in turn is predicted from the rows of all others."""
-    lengths = system.rows["input_tokens"][rows]
-    for length in np.unique(lengths):
-        yield rows[lengths != length], rows[lengths == length]
-
-
-PROTOCOLS: dict[str, Callable[[System, np.ndarray], Iterator[Split]]] = {
-    "halves": halves, "low-concurrency": low_concurrency, "short-inputs": short_inputs,
-    "single-request": single_request, "leave-one-out": leave_one_out,
-    "leave-one-length-out": leave_one_length_out,
-}
-DRAWN = ("halves", "single-request")  # protocols whose splits are random
-
-
-def seeds_of(protocol: str) -> tuple[int, ...]:
-    """Seeds of a protocol's splits; none where they are not drawn."""
-    return tuple(range(HALVES)) if protocol in DRAWN else ()
-
-
-def calibrate(system: System, metric: str, names: Sequence[str], rows: np.ndarray) -> Calibration:
-    """Fit mechanisms of a system to some of its rows, once.
+@functools.cache
+def calibrate(system: System, metric: str, names: tuple[str, ...], rows: tuple[int, ...]
+              ) -> Calibration:
+    """Fit mechanisms of a system to some of its rows, once: protocols share splits.
 
     Args:
         system: measured.
@@ -138,31 +150,15 @@ def calibrate(system: System, metric: str, names: Sequence[str], rows: np.ndarra
 
     Raises ValueError for a mechanism that the system does not have, and as ``calibration.fit``.
     """
-    key = (metric, tuple(names), rows.tobytes())
-    if key not in system.fits:
-        system.fits[key] = fit(lambda overrides: system.predict(metric, rows, overrides),
-                               [knob_of(system.id, system.knobs, name) for name in names],
-                               system.rows[metric][rows])
-    return system.fits[key]
+    chosen = np.array(rows, int)
+    return fit(lambda overrides: system.predict(metric, chosen, overrides),
+               [knob_of(system.id, system.knobs, name) for name in names],
+               system.rows[metric][chosen])
 
 
-def beyond(system: System, fitted: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """How far rows lie beyond the fitted ones: logarithm of the factor, over all axes [1].
-
-    Args:
-        system: what was measured.
-        fitted, rows: indices.
-    """
-    far = np.zeros(len(rows))
-    for name in VARIED:
-        column = np.log(np.maximum(system.rows[name], 1))
-        low, high = column[fitted].min(), column[fitted].max()
-        far += np.maximum(column[rows] - high, 0) + np.maximum(low - column[rows], 0)
-    return far
-
-
-def calibrated(system: System, metric: str, fitted: Calibration, rows: np.ndarray,
-               further: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def calibrated(system: System, metric: str, names: Sequence[str], extrapolation: float,
+               fitted: np.ndarray, rows: np.ndarray
+               ) -> tuple[Calibration, np.ndarray, np.ndarray, np.ndarray]:
     """Calibrated prediction of rows with its 80% interval.
 
     The interval has the covariance of the fit, the noise of the rows it was fitted to, and for rows
@@ -171,48 +167,22 @@ def calibrated(system: System, metric: str, fitted: Calibration, rows: np.ndarra
     Args:
         system: measured.
         metric: the quantity.
-        fitted: the calibration.
-        rows: indices.
-        further: standard deviation of the logarithm that is added, by row [1].
-
-    Returns predicted, low and high.
-    """
-    logs = np.log(system.predict(metric, rows, neighbours(fitted.knobs, fitted.z)))
-    moves = slopes(logs)
-    variance = np.einsum("ir,ij,jr->r", moves, fitted.covariance, moves)
-    centre = np.exp(logs[0])
-    return centre, *normal_interval(centre, np.sqrt(
-        variance + fitted.noise**2 + np.square(further)))
-
-
-def held_out(system: System, metric: str, protocol: str, names: Sequence[str],
-             rows: np.ndarray | None = None, extrapolation: float = 0.0,
-             most: int | None = None) -> Predictions:
-    """Predictions of rows that were not fitted, under a protocol.
-
-    Args:
-        system: measured.
-        metric: the quantity.
-        protocol: one of ``PROTOCOLS``.
         names: mechanisms that are fitted.
-        rows: indices, all measured ones unless given.
-        extrapolation: further deviation per factor e beyond the fitted rows [1].
-        most: how many splits, the first ones; None for all [1].
+        extrapolation: further deviation per factor e beyond the fitted rows, over all axes [1].
+        fitted, rows: indices of the rows that are fitted and of those that are predicted.
 
-    Raises ValueError if the protocol leaves nothing to fit or to predict.
+    Returns what was fitted, and predicted, low and high.
     """
-    rows = system.measured(metric) if rows is None else rows
-    splits = list(itertools.islice(PROTOCOLS[protocol](system, rows), most))
-    if not splits:
-        raise ValueError(f"'{protocol}' has no rows of '{system.id}' to predict")
-    fits = [calibrate(system, metric, names, fitted) for fitted, _ in splits]
-    parts = [calibrated(system, metric, one, left_out,
-                        extrapolation * beyond(system, fitted, left_out))
-             for one, (fitted, left_out) in zip(fits, splits, strict=True)]
-    row = np.concatenate([left_out for _, left_out in splits])
-    centre, low, high = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Predictions(row, system.rows[metric][row], centre, low, high, tuple(fits),
-                       seeds_of(protocol)[:most])
+    fit = calibrate(system, metric, tuple(names), tuple(fitted.tolist()))
+    logs = np.log(system.predict(metric, rows, neighbours(fit.knobs, fit.z)))
+    moves = slopes(logs)
+    columns = [np.log(np.maximum(system.rows[name], 1)) for name in VARIED]
+    beyond = sum(np.abs(column[rows] - np.clip(
+        column[rows], column[fitted].min(), column[fitted].max())) for column in columns)
+    variance = np.einsum("ir,ij,jr->r", moves, fit.covariance, moves)
+    centre = np.exp(logs[0])
+    return fit, centre, *normal_interval(centre, np.sqrt(
+        variance + fit.noise**2 + np.square(extrapolation * beyond)))
 
 
 def uncalibrated(system: System, metric: str, own: Mapping[str, Parts],
@@ -242,7 +212,7 @@ class Result:
         system: scenario's identifier.
         metric: quantity.
         protocol: how rows were held out.
-        parameters: mechanisms that were fitted, by name.
+        parameters: what was fitted, by name.
         predictions: the rows themselves.
         inside: share of fits whose values all lie in their ranges [1]; None if nothing is fitted.
         left_out: numbers of rows (from 1) that were neither fitted nor predicted.
@@ -259,36 +229,6 @@ class Result:
     left_out: tuple[int, ...] = ()
     blind: Predictions | None = None
     of: tuple[str, ...] = ()
-
-
-@functools.cache
-def calibrated_system(name: str) -> System:
-    """The system of a calibration, by the calibration's identifier, with the priors of that."""
-    chosen: CalibrationFile = library.load("calibrations", name)
-    return measured_system(chosen.scenario).with_priors(chosen.priors)
-
-
-def uncalibrated_results(systems: Iterable[System],
-                         metrics: Sequence[str] = METRICS) -> Iterator[Result]:
-    """Systems and metrics predicted from micro-measurements alone; own errors from the others."""
-    for case in systems:
-        for metric in metrics:
-            rows = case.measured(metric)
-            if len(rows):
-                yield Result(case.id, metric, UNCALIBRATED, (),
-                             uncalibrated(case, metric, own_parts(case, rows), rows),
-                             blind=blind(case, metric), of=classes_of(case, rows))
-
-
-def classes_of(case: System, rows: np.ndarray) -> tuple[str, ...]:
-    """The class of the own error of each row.
-
-    Args:
-        case: what was measured.
-        rows: indices.
-    """
-    of = class_of(case.scenario)
-    return tuple(under(load, of) for load in case.loads[rows].tolist())
 
 
 def own_parts(case: System, rows: np.ndarray) -> dict[str, tuple[np.ndarray, ...]]:
@@ -313,39 +253,28 @@ def blind(case: System, metric: str) -> Predictions | None:
         metric: the quantity.
     """
     measured = case.scenario.measured
-    stated = [one for one in measured.blind.predictions if one.metric == metric] if (
-        measured and measured.blind) else []
-    if measured is None or not stated:
+    if measured is None or measured.blind is None:
         return None
-    unit = units.factor(measured.columns[metric])
+    stated = [one for one in measured.blind.predictions if one.metric == metric]
+    if not stated:
+        return None
     rows = np.array([one.row - 1 for one in stated])
-    value, low, high = (unit * np.array([getattr(one, name) for one in stated])
-                        for name in ("value", "low", "high"))
-    return Predictions(rows, case.rows[metric][rows], value, low, high)
+    ends = np.array([(one.value, one.low, one.high) for one in stated]).T
+    return Predictions(rows, case.rows[metric][rows],
+                       *(units.factor(measured.columns[metric]) * ends))
 
 
-def calibrated_results(systems: Collection[str] | None = None,
-                       metrics: Collection[str] = METRICS) -> Iterator[Result]:
-    """The calibrations of the repository under each of their protocols."""
-    for chosen, protocol, case, rows in calibrations(systems, metrics):
-        predictions = held_out(case, chosen.metric, protocol, chosen.mechanisms, rows,
-                               discrepancy().extrapolation)
-        inside = float(np.mean([fit.inside for fit in predictions.calibrations]))
-        yield Result(case.id, chosen.metric, protocol, tuple(chosen.mechanisms), predictions,
-                     inside, tuple(chosen.without))
-
-
-def calibrations(systems: Collection[str] | None = None, metrics: Collection[str] = METRICS,
+def calibrations(system: str | None = None, metric: str | None = None
                  ) -> Iterator[tuple[CalibrationFile, str, System, np.ndarray]]:
     """The calibrations of the repository: each with its protocols in turn, its system and rows.
 
     Args:
-        systems: only those fitted to one of these, by the scenario's identifier.
-        metrics: only those of one of these.
+        system: only those fitted to this one, by the scenario's identifier.
+        metric: only those of this one.
     """
     for name in library.names("calibrations"):
         chosen: CalibrationFile = library.load("calibrations", name)
-        if chosen.metric in metrics and (systems is None or chosen.scenario in systems):
+        if metric in (None, chosen.metric) and system in (None, chosen.scenario):
             case = calibrated_system(name)
             for protocol in chosen.protocols:
                 yield chosen, protocol, case, calibrated_rows(case, chosen)
@@ -353,39 +282,47 @@ def calibrations(systems: Collection[str] | None = None, metrics: Collection[str
 
 def calibrated_rows(case: System, chosen: CalibrationFile) -> np.ndarray:
     """Indices of the rows that a calibration is about."""
-    left_out = {number - 1 for number in chosen.without}
-    return np.array([row for row in case.measured(chosen.metric) if row not in left_out], int)
+    return np.setdiff1d(case.measured(chosen.metric), np.array(chosen.without, int) - 1)
 
 
 def results(system: str | None = None, metric: str | None = None) -> list[Result]:
-    """What is validated, in the order in which it is printed.
+    """Every system and metric with nothing fitted, then the calibrations under their protocols.
 
     Args:
         system: only this one, by its scenario's identifier.
         metric: only this one.
     """
-    metrics = METRICS if metric is None else (metric,)
-    chosen = measured_systems() if system is None else [measured_system(system)]
-    return [*uncalibrated_results(chosen, metrics),
-            *calibrated_results(None if system is None else {system}, metrics)]
+    validated = []
+    for case in measured_systems() if system is None else [measured_system(system)]:
+        for one in METRICS if metric is None else (metric,):
+            if len(rows := case.measured(one)):
+                of = class_of(case.scenario)
+                validated.append(Result(
+                    case.id, one, UNCALIBRATED, (),
+                    uncalibrated(case, one, own_parts(case, rows), rows), blind=blind(case, one),
+                    of=tuple(under(load, of) for load in case.loads[rows].tolist())))
+    for chosen, protocol, case, rows in calibrations(system, metric):
+        predictions = held_out(case, chosen.metric, protocol, functools.partial(
+            calibrated, case, chosen.metric, chosen.mechanisms, discrepancy().extrapolation), rows)
+        inside = float(np.mean([fit.inside for fit in predictions.calibrations]))
+        validated.append(Result(case.id, chosen.metric, protocol, tuple(chosen.mechanisms),
+                                predictions, inside, tuple(chosen.without)))
+    return validated
 
 
-def as_json(results: Iterable[Result]) -> dict[str, object]:
+def as_json(results: Sequence[Result]) -> dict[str, object]:
     """``{"results": [...]}``, one entry per system, metric and protocol, with all measured rows.
 
     Calibrations without suspect rows are listed under ``without_suspect_rows``.
     """
-    def plain(result: Result) -> dict[str, object]:
-        seeds = result.predictions.seeds
-        return {"system": result.system, "metric": result.metric, "protocol": result.protocol,
-                "parameters": list(result.parameters), **rounded(result.predictions),
-                "seeds": [seeds[0], seeds[-1]] if seeds else None, "inside": result.inside,
-                "left_out": list(result.left_out),
-                "blind": None if result.blind is None else rounded(result.blind)}
-
     def rounded(predictions: Predictions) -> dict[str, float | int]:
         return {name: round(value, 6) for name, value in predictions.summary().items()}
 
-    results = list(results)
-    return {"results": [plain(result) for result in results if not result.left_out],
-            "without_suspect_rows": [plain(result) for result in results if result.left_out]}
+    data = [{"system": result.system, "metric": result.metric, "protocol": result.protocol,
+             "parameters": list(result.parameters), **rounded(result.predictions),
+             "seeds": [0, HALVES - 1] if result.protocol in RANDOM else None,
+             "inside": result.inside, "left_out": list(result.left_out),
+             "blind": None if result.blind is None else rounded(result.blind)}
+            for result in results]
+    return {"results": [row for row in data if not row["left_out"]],
+            "without_suspect_rows": [row for row in data if row["left_out"]]}

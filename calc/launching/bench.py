@@ -157,10 +157,10 @@ def of_closed_loop(scenario: Scenario, run: Bench) -> dict[str, Amount]:
     """
     rows = {name: np.array([float(value)]) for name, value in run.load.items()}
     rows |= {metric: np.array([math.nan]) for metric in METRICS}
-    system = System(scenario, rows, {}, unequal=frozenset({0} if run.spread else ()),
+    prefix = {"prefix_hit_share": run.shared / run.input_tokens} if run.shared else {}
+    system = System(scenario, scenario.inputs() | prefix, {}, rows,
+                    unequal=frozenset({0} if run.spread else ()),
                     limited=frozenset({0} if run.requests > run.concurrency else ()))
-    if run.shared:
-        system = system.with_inputs({"prefix_hit_share": run.shared / run.input_tokens})
     errors, expected = deviations(scenario), {}
     for metric in METRICS:
         if metric == "tpot" and run.output_tokens == 1:

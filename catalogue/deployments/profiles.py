@@ -287,7 +287,7 @@ def rejected_laws(holding: Iterable[Statement]) -> tuple[Measured, ...]:
     """Laws of statements that are rejected, of each kind that of the newest release."""
     newest = {(measured.operator, measured.cut, measured.dtype): measured
               for statement in holding if isinstance(statement, KernelFit)
-              for measured in statement.measured if measured.parameters}
+              for measured in statement.measured if measured.fitted}
     return tuple(measured for measured in newest.values() if measured.rejected)
 
 

@@ -452,7 +452,7 @@ class Rejected(Entry):
 
 
 class Measured(Entry):
-    """What a fit rests on; of a table without parameters, what other values are judged on.
+    """What a fit rests on; of a table without fitted rows, what other values are judged on.
 
     Attributes:
         operator: of the table.
@@ -463,8 +463,6 @@ class Measured(Entry):
         judged: on the rows kept apart.
         regions: the same by the least number of tokens.
         rejected: why the law's fixed times are not used; absent where they are.
-        parameters: names of the fitted mechanisms, in the order of the covariance.
-        covariance: of the logarithms of their values, row by row of its lower triangle.
     """
 
     operator: Operator
@@ -475,8 +473,6 @@ class Measured(Entry):
     judged: Judged
     regions: dict[int, Judged]
     rejected: Rejected | None = None
-    parameters: list[Words]
-    covariance: list[float]
 
 
 class KernelFit(Statement):

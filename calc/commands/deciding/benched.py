@@ -41,6 +41,7 @@ say = messages("calc/commands/deciding/benched")
 Fit = Callable[[Path], tuple[Fitted, str]]
 FOLDER = "calibration"
 FITTED = "tpot"
+DIFFERS = 0.01  # of a mean length, from which on it is reported
 _LEFT_OUT = ("variants", "pools", "documented", "document", "section", "id", "note", "measured")
 _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
 
@@ -65,7 +66,7 @@ def run(name: str, store: bool, json: bool, fit: Fit) -> int:
     """
     results = bench.read(Path(name))
     made = _files(results, fit) if store else None
-    folder = results.plan.parent.parent / FOLDER
+    folder = results.path.parent.parent / FOLDER
     if made is not None:
         write(folder, made[0])
     if json:
@@ -79,43 +80,40 @@ def run(name: str, store: bool, json: bool, fit: Fit) -> int:
 
 
 def _data(results: Results, fitted: Fitted | None) -> dict[str, Any]:
-    rows = [{"run": run.name, "metric": metric, "measured": value,
-             "predicted": run.predicted[metric][0], "low": run.predicted[metric][1],
-             "high": run.predicted[metric][2], "inside": run.inside(metric),
-             "agrees": results.agrees(run, metric)}
-            for run in results.runs for metric, value in run.values.items()]
-    inside, of = results.inside
-    return {"scenario": results.scenario, "engine": results.engine, "inside": inside, "of": of,
+    rows = [{"run": one.run, "metric": one.metric, "measured": one.measured,
+             "predicted": one.predicted.value, "low": one.predicted.low,
+             "high": one.predicted.high, "inside": one.inside, "agrees": one.agrees}
+            for one in results.values]
+    return {"scenario": results.plan.scenario, "engine": results.plan.engine,
+            "inside": sum(one.inside for one in results.values), "of": len(results.values),
             "rows": rows, "missing": list(results.missing),
             "remarks": [line for run in results.runs for line, _ in _remarks(run)],
             "fitted": fitted.model_dump() if fitted else None}
 
 
 def _table(results: Results) -> Table:
-    table = Table(title=spoken((", ", "，")).join([results.scenario, results.engine]))
+    table = Table(title=spoken((", ", "，")).join([results.plan.scenario, results.plan.engine]))
     for column in (say("run"), common("quantity"), common("predicted"), common("interval"),
                    common("measured"), say("inside"), say("as-the-others")):
         table.add_column(spoken(column), overflow="fold")
-    for each in results.runs:
-        for number, (metric, value) in enumerate(each.values.items()):
-            unit = METRICS[metric]
-            middle, low, high = each.predicted[metric]
-            where = "yes" if each.inside(metric) else "below" if value < low else "above"
-            agrees = results.agrees(each, metric)
-            table.add_row(
-                "" if number else each.name, named(metric), amount(middle, unit),
-                f"{amount(low, unit)} – {amount(high, unit)}", amount(value, unit),
-                spoken(say("where", where=where)), "" if agrees is None else spoken(
-                    common("yes-plain") if agrees else common("no-plain")))
+    before = None
+    for one in results.values:
+        unit, ends = METRICS[one.metric], one.predicted
+        where = "yes" if one.inside else "below" if one.measured < ends.low else "above"
+        table.add_row(
+            "" if one.run == before else one.run, named(one.metric), amount(ends.value, unit),
+            f"{amount(ends.low, unit)} – {amount(ends.high, unit)}", amount(one.measured, unit),
+            spoken(say("where", where=where)), "" if one.agrees is None else spoken(
+                common("yes-plain") if one.agrees else common("no-plain")))
+        before = one.run
     return table
 
 
 def _lines(results: Results, folder: Path | None, fitted: Fitted | None) -> list[str]:
-    inside, of = results.inside
-    lines = [say("inside-of", inside=inside, of=of)]
-    alike, asked = results.agreeing
-    if asked:
-        lines.append(say("alike", alike=alike, asked=asked))
+    lines = [say("inside-of", inside=sum(one.inside for one in results.values),
+                 of=len(results.values))]
+    if alike := [one.agrees for one in results.values if one.agrees is not None]:
+        lines.append(say("alike", alike=sum(alike), asked=len(alike)))
     for run in results.runs:
         lines += _remarks(run)
     if results.missing:
@@ -137,23 +135,25 @@ def _lines(results: Results, folder: Path | None, fitted: Fitted | None) -> list
 
 def _remarks(run: Measured) -> list[Pair]:
     """Where the client did not do what was asked; sentences."""
+    name, asked, counted = run.run.name, run.run.asked, run.counted
     lines = []
-    if run.unanswered:
-        lines.append(say("not-answered", run=run.name, counted=f"{run.counted['requests']:,.0f}",
-                         asked=f"{run.asked['requests']:,.0f}"))
-    return lines + [say("other-length", run=run.name, prompts=name == "input_tokens",
-                        counted=amount(run.counted[name]), asked=f"{run.asked[name]:,.0f}")
-                    for name in run.other_lengths]
+    if counted["requests"] < asked["requests"]:
+        lines.append(say("not-answered", run=name, counted=f"{counted['requests']:,.0f}",
+                         asked=f"{asked['requests']:,.0f}"))
+    return lines + [say("other-length", run=name, prompts=length == "input_tokens",
+                        counted=amount(counted[length]), asked=f"{asked[length]:,.0f}")
+                    for length in ("input_tokens", "output_tokens")
+                    if abs(counted[length] / asked[length] - 1) > DIFFERS]
 
 
 def _files(results: Results, fit: Fit) -> tuple[dict[str, str], Fitted | None]:
     """Measurements, the scenario that names them, and a calibration where one can be fitted."""
     rows = bench.fittable(results.runs)
     if not rows:
-        raise ParamsError(spoken(say("nothing-fittable", plan=str(results.plan))))
+        raise ParamsError(spoken(say("nothing-fittable", plan=str(results.path))))
     files = {"measured.yml": _yaml(_measurements(results, rows), "measurements"),
              "scenario.yml": _yaml(_scenario(results), "scenarios")}
-    path, key = loading.find_scenario(results.scenario)
+    path, key = loading.find_scenario(results.plan.scenario)
     if key is None and yamlfile.read(path).data.get("pools"):
         return files, None
     with drafted() as scratch:
@@ -167,13 +167,13 @@ def _fitted(folder: Path, results: Results, rows: list[Measured], fit: Fit
             ) -> tuple[Fitted | None, str]:
     """A calibration of the time per token to the rows."""
     case = measured_system(str(folder / "scenario.yml"))
-    varied = [number for number, run in enumerate(rows, 1) if run.spread]  # no closed form
+    varied = [number for number, run in enumerate(rows, 1) if run.run.spread]  # no closed form
     index = np.array([number - 1 for number, run in enumerate(rows, 1)
                       if number not in varied and FITTED in run.values], int)
     if not index.size:
         return None, ""
     names = bench.explaining(case, FITTED, index, bench.count(index.size))
-    data = {"name": by_language(say("bench-of", scenario=results.scenario)),
+    data = {"name": by_language(say("bench-of", scenario=results.plan.scenario)),
             "scenario": "scenario.yml", "metric": FITTED, "mechanisms": names,
             "subset": by_language(say("of-one-length")),
             "without": varied, "protocols": ["leave-one-out"], "date": _today()}
@@ -190,13 +190,14 @@ def _measurements(results: Results, rows: list[Measured]) -> dict[str, Any]:
     """A table of measured rows, as ``params/measurements/`` has them."""
     numbers = [[_cell(run, name) for name in COLUMNS] for run in rows]
     data: dict[str, Any] = {
-        "name": by_language(say("own-bench", scenario=results.scenario, engine=results.engine)),
+        "name": by_language(say("own-bench", scenario=results.plan.scenario,
+                                engine=results.plan.engine)),
         "source": f"our own bench of {_today()}", "kind": "measured", "date": _today(),
         "columns": dict(COLUMNS), "rows": numbers}
-    if unequal := [number for number, run in enumerate(rows, 1) if run.spread]:
+    if unequal := [number for number, run in enumerate(rows, 1) if run.run.spread]:
         data["unequal"] = unequal
     if at_once := [number for number, run in enumerate(rows, 1)
-                   if run.asked["requests"] <= run.asked["concurrency"]]:
+                   if run.run.asked["requests"] <= run.run.asked["concurrency"]]:
         data["sent_at_once"] = at_once
     return data
 
@@ -204,20 +205,20 @@ def _measurements(results: Results, rows: list[Measured]) -> dict[str, Any]:
 def _cell(run: Measured, name: str) -> float | None:
     if name in METRICS:
         return float(f"{run.values[name]:.6g}") if name in run.values else None
-    return round(run.counted.get(name, run.asked[name]), 3)
+    return round(run.counted[name] if name in run.counted else run.run.asked["concurrency"], 3)
 
 
 def _scenario(results: Results) -> dict[str, Any]:
     """The deployment as it was launched, with its overrides, naming what was measured of it."""
-    path, key = loading.find_scenario(results.scenario)
+    path, key = loading.find_scenario(results.plan.scenario)
     file = yamlfile.read(path)
     keys = loading.variant_keys(file)
     pools = file.data.get("pools")
     if keys:
         file = loading.overlaid(file, key or (pools[1] if pools else keys[0]))
     data = {name: value for name, value in file.data.items() if name not in _LEFT_OUT}
-    loaded = load_scenario(results.scenario, overrides=results.overrides)
-    for setting in results.overrides:
+    loaded = load_scenario(results.plan.scenario, overrides=results.plan.overrides)
+    for setting in results.plan.overrides:
         dotted, _, text = (part.strip() for part in setting.partition("="))
         root, _, rest = dotted.partition(".")
         if root in _ENTRIES and rest:

@@ -24,7 +24,7 @@ from calc.commands.printing import (
     store,
     translated,
 )
-from calc.evidence.systems import VARIED, measured_system
+from calc.evidence.systems import VARIED, calibrated_system
 from calc.yamltext import Flow, dump, rounded, significant
 from catalogue import ParamsError, library, symbols
 from catalogue.deployments.measured import refuse_fitting
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if benched.is_results(args.name):
         return benched.run(args.name, args.write, args.json, fitted_file)
     chosen: CalibrationFile = library.load("calibrations", args.name)
-    fitted, ranges = fit(chosen)
+    fitted, ranges = fit(args.name)
     if args.write:
         path = library.locate("calibrations", args.name)
         store(path, with_fitted(path.read_text(encoding="utf-8"), fitted))
@@ -75,11 +75,11 @@ def fitted_file(path: Path) -> tuple[Fitted, str]:
 
     Raises ParamsError as :func:`fit`.
     """
-    fitted, _ = fit(library.load("calibrations", str(path)))
+    fitted, _ = fit(str(path))
     return fitted, with_fitted(path.read_text(encoding="utf-8"), fitted)
 
 
-def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
+def fit(name: str) -> tuple[Fitted, dict[str, list[float]]]:
     """A calibration's mechanisms fitted to its rows, and their 80% ranges by name (SI).
 
     Numbers have six digits, so that the file is the same wherever the fit is repeated.
@@ -89,11 +89,13 @@ def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
     """
     from calc.evidence import validation
 
+    chosen: CalibrationFile = library.load("calibrations", name)
     refuse_fitting(chosen.scenario)
     try:
-        system = measured_system(chosen.scenario).with_priors(chosen.priors)
+        system = calibrated_system(name)
         rows = validation.calibrated_rows(system, chosen)
-        calibration = validation.calibrate(system, chosen.metric, chosen.mechanisms, rows)
+        calibration = validation.calibrate(system, chosen.metric, tuple(chosen.mechanisms),
+                                           tuple(rows.tolist()))
     except ValueError as error:
         raise ParamsError(spoken(common("problem", option=f"calibration '{chosen.id}'",
                                         why=str(error)))) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import to_jsonable_python
 
@@ -21,12 +21,9 @@ from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_l
 from calc.evidence.systems import measured_systems
 from calc.yamltext import Flow, dump, rounded
 from catalogue import ParamsError, library
-from catalogue.entries.measurements import Discrepancy, OwnError
+from catalogue.entries.measurements import Discrepancy, Metric, OwnError
 from catalogue.messages import messages
 from catalogue.reading import yamlfile
-
-if TYPE_CHECKING:
-    from calc.evidence.discrepancy import Written
 
 common = messages("common")
 say = messages("calc/commands/evidence/discrepancy")
@@ -51,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     from calc.evidence.discrepancy import estimate  # loads SciPy and pandas
 
     try:
-        estimates = estimate(measured_systems(), discrepancy().borrowed)
+        estimates, width = estimate(measured_systems(), discrepancy())
     except ValueError as error:
         raise ParamsError(spoken(common("problem", option="discrepancy",
                                         why=str(error)))) from None
@@ -61,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(stored(estimates))
         return OK
-    print_classes(estimates.classes, estimates.width)
+    print_classes(estimates.classes, width)
     for load, of_load in estimates.growth.items():
         for metric, growth in of_load.items():
             print(spoken(say(
@@ -73,14 +70,14 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def stored(estimates: Written | Discrepancy) -> dict[str, Any]:
+def stored(estimates: Discrepancy) -> dict[str, Any]:
     """The estimates as plain data, as their file stores them."""
     data: dict[str, Any] = to_jsonable_python({
         part: getattr(estimates, part) for part in ("classes", "left_out", "growth", "measured")})
     return data
 
 
-def with_estimates(text: str, estimates: Written | Discrepancy) -> str:
+def with_estimates(text: str, estimates: Discrepancy) -> str:
     """The file with what was estimated at its end; all before it as it stands.
 
     >>> from catalogue.entries.measurements import Discrepancy, LeftOut
@@ -109,7 +106,7 @@ def with_estimates(text: str, estimates: Written | Discrepancy) -> str:
     return rest + "\n" * (not rest.endswith("\n")) + dump(rounded(data, DIGITS))
 
 
-def print_classes(classes: Mapping[str, Mapping[str, OwnError]],
+def print_classes(classes: Mapping[str, Mapping[Metric, OwnError]],
                   width: Mapping[tuple[str, str], float]) -> None:
     """A line per class and quantity, as wide as it is, however narrow the terminal."""
     rows = [tuple(spoken(say("column", name=name.replace("/", "-"), plain=name))

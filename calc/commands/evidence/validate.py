@@ -18,6 +18,7 @@ from calc.commands.printing import (
     spoken,
 )
 from calc.evidence.systems import METRICS, VARIED, measured_systems
+from calc.uncertainty import Amount
 from catalogue import ParamsError, load_scenario
 from catalogue.entries.measurements import METRIC_UNITS
 from catalogue.messages import messages
@@ -142,21 +143,22 @@ def validate_energy(args: argparse.Namespace) -> int:
     summary = energy.summary(comparisons)
     if args.json:
         print_json({"summary": summary, "tables": [
-            {"table": comparison.table, "scenario": comparison.scenario,
+            {"table": comparison.table, "scenario": comparison.table,
              "concurrency": comparison.concurrency.tolist(),
-             "measured": {name: values.tolist() for name, values in comparison.measured.items()},
-             "predicted": {name: dict(zip(("value", "low", "high"),
-                                          (end.tolist() for end in amount.points), strict=True))
-                           for name, amount in comparison.predicted.items()}}
+             "measured": {name: errors.measured.tolist()
+                          for name, errors in comparison.predictions.items()},
+             "predicted": {name: {"value": errors.predicted.tolist(), "low": errors.low.tolist(),
+                                  "high": errors.high.tolist()}
+                           for name, errors in comparison.predictions.items()}}
             for comparison in comparisons]})
         return OK
     for comparison in comparisons:
         print(spoken(say("table", table=comparison.table)))
-        name = "energy_per_token"
-        amount, errors = comparison.predicted[name], comparison.errors(name)
+        of = comparison.predictions["energy_per_token"]
         for row, requests in enumerate(comparison.concurrency):
-            print(f"{requests:7.0f}  {comparison.measured[name][row]:6.2f}  "
-                  f"{formatted(amount.at(row))}  {errors[row]:+.0%}")
+            amount = Amount(of.predicted[row], of.low[row], of.high[row], "1")
+            print(f"{requests:7.0f}  {of.measured[row]:6.2f}  "
+                  f"{formatted(amount)}  {of.errors[row]:+.0%}")
     for name, numbers in summary.items():
         print(spoken(say(
             "summary", name=name, rows=f"{numbers['rows']:.0f}", median=f"{numbers['median']:.1%}",

@@ -1,13 +1,5 @@
 ### The pictures of the page on errors. They draw results that they are given, in SI units.
 
-all-terms =
-    .en = all terms
-    .zh = 全部计入
-
-without-it =
-    .en = without it
-    .zh = 不计此项
-
 measured-s =
     .en = measured (s)
     .zh = 实测（s）
@@ -19,11 +11,6 @@ predicted-s =
 ms-per-token =
     .en = ms per token
     .zh = 每 token 用时（ms）
-
-# number: of the formula
-relative-error =
-    .en = predicted over measured − 1 (%)
-    .zh = 预测 ÷ 实测 − 1（%）
 
 predicted-over-measured =
     .en = predicted over measured

@@ -81,22 +81,6 @@ fitted-to-each-band =
     .en = Fitted to each band of lengths alone
     .zh = 按输入长度分段各自拟合
 
-without =
-    .en = term left out
-    .zh = 去掉的项
-
-lost-percentage-points =
-    .en = lost (percentage points)
-    .zh = 损失（百分点）
-
-fits-with-all-values-in-range =
-    .en = fits with all values in their ranges
-    .zh = 参数全在范围内的拟合
-
-error-without-each-term =
-    .en = The error without each term
-    .zh = 去掉各项之后的误差
-
 without-suspect-rows =
     .en = without suspect rows
     .zh = 不含存疑行

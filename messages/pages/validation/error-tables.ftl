@@ -34,30 +34,6 @@ prefill-throughput =
     .en = prefill throughput
     .zh = 预填充吞吐
 
-all-terms =
-    .en = none, all terms kept
-    .zh = 无，各项都计入
-
-path-for-one-token =
-    .en = path for one token
-    .zh = 单 token 路径
-
-stall =
-    .en = stall
-    .zh = 预填充停顿
-
-routing-skew =
-    .en = routing skew
-    .zh = 路由倾斜
-
-kernel-boundary =
-    .en = kernel boundary
-    .zh = 算子间隔
-
-gap-between-steps =
-    .en = gap between steps
-    .zh = 步间空隙
-
 misses-prompts-that-come-together =
     .en = prompts that come together take longer than one alone; no term of a step does that ([below](#validation-ttft))
     .zh = 同时到达的 prompt 比单独一条耗时更长，单步中没有哪一项会造成这种现象（[见“首 token”](#validation-ttft)）

@@ -226,8 +226,8 @@ def energy_numbers() -> list[energy.PowerComparison]:
         number(f"{key}-worst", of["worst"], fmt_percent, digits=0)
         number(f"{key}-inside", round(of["coverage"] * of["rows"]))
     number("e-rows", summary["power"]["rows"])
-    few = np.abs(np.concatenate([held.errors("energy_per_token")[held.concurrency <= FEW]
-                                 for held in found]))
+    few = np.abs(np.concatenate([
+        one.predictions["energy_per_token"].errors[one.concurrency <= FEW] for one in found]))
     number("e-few", np.median(few), fmt_percent)
     number("e-few-worst", np.max(few), fmt_percent, digits=0)
     return found
@@ -250,12 +250,14 @@ def energy_table(found: list[energy.PowerComparison]) -> None:
             rows.append((held, row, model))
 
     def columns(name: str, unit: str, digits: int) -> list[Column]:
-        return [Column(lambda row: row[0].measured[name][row[1]], say("measured", what=unit),
-                       fmt_fixed, digits=digits),
-                Column(lambda row: row[0].predicted[name].value[row[1]],
-                       say("predicted", what=unit), fmt_fixed, digits=digits),
-                Column(lambda row: row[0].errors(name)[row[1]], common("error"), fmt_percent,
-                       digits=0)]
+        def cell(row: Any, part: str) -> float:
+            return float(getattr(row[0].predictions[name], part)[row[1]])
+
+        return [Column(lambda row: cell(row, "measured"), say("measured", what=unit), fmt_fixed,
+                       digits=digits),
+                Column(lambda row: cell(row, "predicted"), say("predicted", what=unit), fmt_fixed,
+                       digits=digits),
+                Column(lambda row: cell(row, "errors"), common("error"), fmt_percent, digits=0)]
 
     table(rows, [
         Column(lambda row: TASKS[row[0].table], say("task")), Column(2, common("model")),
@@ -272,9 +274,10 @@ def energy_picture(found: list[energy.PowerComparison], lang: str) -> Figure:
     axes.plot(ends, ends, color=figures.INK, lw=0.8)
     axes.fill_between(ends, 0.75 * ends, 1.25 * ends, color=figures.INK, alpha=0.12, lw=0)
     for held, colour in zip(found, figures.PALETTE, strict=False):
-        made, at = held.predicted["energy_per_token"], held.measured["energy_per_token"]
-        axes.errorbar(at, made.value, yerr=[made.value - made.low, made.high - made.value],
-                      fmt="o", ms=4, lw=1, color=colour, label=TASKS[held.table][index])
+        of = held.predictions["energy_per_token"]
+        axes.errorbar(of.measured, of.predicted,
+                      yerr=[of.predicted - of.low, of.high - of.predicted], fmt="o", ms=4,
+                      lw=1, color=colour, label=TASKS[held.table][index])
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends,
              xlabel=say("measured-j-per-token")[index], ylabel=say("predicted-j-per-token")[index])
     for axis in (axes.xaxis, axes.yaxis):

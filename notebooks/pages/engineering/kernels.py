@@ -79,7 +79,7 @@ class Row:
     @property
     def fitted(self) -> bool:
         """Whether it has a fit of its own; else the values of the card, or of other rows, hold."""
-        return bool(self.measured.parameters)
+        return self.measured.fitted > 0
 
     @property
     def keeps_bars(self) -> bool:

@@ -15,7 +15,6 @@ from catalogue.messages import Pair, messages
 from notebooks.pages.validation.error_tables import (
     APART,
     METRICS,
-    TERMS,
     UNCALIBRATED,
     Errors,
     Result,
@@ -31,8 +30,6 @@ common = messages("common")
 say = messages("pages/validation/error-figures")
 
 LABEL = 25.0  # width of a line of a title, in sizes of its letters
-PANELS = 3  # beside each other
-CURVES = (say("all-terms"), say("without-it"))
 
 
 def panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
@@ -96,36 +93,6 @@ def taken_apart(steps: Sequence[tuple[Pair, Mapping[str, float], float]],
              yticklabels=[label[lang] for label, _, _ in steps], xlabel=say("ms-per-token")[lang])
     axes.grid(visible=False, axis="y")
     axes.legend(loc="upper right", fontsize=8.5)
-    return drawing
-
-
-def residuals(ablated: Mapping[str, Errors], rows: Mapping[str, np.ndarray], lang: int) -> Figure:
-    """Mean signed error by concurrency, with all terms and, in a panel each, without one."""
-    def errors(found: Errors) -> tuple[np.ndarray, list[float]]:
-        column = rows["concurrency"][found.row]
-        values = np.unique(column)
-        return values, [100 * float(found.errors[column == value].mean()) for value in values]
-
-    terms = [term for term in ablated if term]
-    figures.style()
-    drawing = Figure(figsize=(figures.WIDTH, 0.6 + 1.7 * -(-len(terms) // PANELS)))
-    cells = drawing.subplots(-(-len(terms) // PANELS), PANELS, sharex=True, sharey=True,
-                             squeeze=False).ravel()
-    for axes in cells[len(terms):]:
-        axes.set_visible(False)
-    for axes, term in zip(cells, terms, strict=False):
-        axes.axhline(0, color=figures.INK, lw=0.8)
-        for kept, colour in (("", figures.INK), (term, figures.PALETTE[1])):
-            values, shares = errors(ablated[kept])
-            axes.plot(range(len(values)), shares, marker="o", ms=3, lw=1.6, color=colour,
-                      label=CURVES[bool(kept)][lang])
-        axes.set_title("\n".join(broken(TERMS[term][lang], LABEL, 1)), fontsize=9)
-        axes.set_xticks(range(len(values)), [f"{int(value)}" for value in values])
-        axes.tick_params(labelsize=8.5)
-    drawing.supxlabel(common("requests")[lang], fontsize=9)
-    drawing.supylabel(say("relative-error")[lang], fontsize=9)
-    drawing.legend(*cells[0].get_legend_handles_labels(), loc="outside upper center", ncols=2,
-                   fontsize=8.5)
     return drawing
 
 

@@ -106,28 +106,6 @@ def fitted_by_band(bands: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
           | {"inside": say("all-inside")}, wide=True, folded=say("fitted-to-each-band"))
 
 
-def without_a_term(ablated: Mapping[str, Any], rows: Rows) -> None:
-    """The error without each term of the model; under the empty name, with all."""
-    whole = error_tables.mean(ablated[""])
-
-    def printed(mean: float) -> float:
-        """Of the per cent that the column before shows."""
-        return round(100 * mean, 1)
-
-    table([{"term": error_tables.TERMS[term], "mean": fmt_percent(error_tables.mean(errors)),
-            "lost": "" if not term else fmt_fixed(
-                abs(printed(error_tables.mean(errors)) - printed(whole)), 1),
-            "worst": fmt_percent(error_tables.worst(errors)),
-            "which": error_tables.row_name(rows, errors.worst_row),
-            "inside": fmt_percent(float(np.mean([fit.inside for fit in errors.calibrations])),
-                                  digits=0)}
-           for term, errors in ablated.items()],
-          {"term": say("without"), "mean": common("mean-error"),
-           "lost": say("lost-percentage-points"), "worst": common("worst"),
-           "which": common("which-row"), "inside": say("fits-with-all-values-in-range")},
-          folded=say("error-without-each-term"))
-
-
 def first_token(results: Sequence[Result], plain: Sequence[Result], system: str, rows: Rows
                 ) -> None:
     """Errors of the first token beside those of a roofline, with and without suspect rows."""

@@ -32,11 +32,6 @@ METRICS: dict[str, Pair] = {
     "tpot": ("TPOT", "TPOT"), "ttft": ("TTFT", "TTFT"), "e2e": common("end-to-end-latency"),
     "output_throughput": common("output-throughput"),
     "prefill_throughput": say("prefill-throughput")}
-TERMS: dict[str, Pair] = {
-    "": say("all-terms"), "dequantisation": common("dequantisation"),
-    "single_token_path": say("path-for-one-token"), "stall": say("stall"),
-    "routing_skew": say("routing-skew"), "kernel_boundary": say("kernel-boundary"),
-    "host_gap": say("gap-between-steps")}
 
 
 class Errors(Protocol):
@@ -55,7 +50,7 @@ class Errors(Protocol):
     @property
     def errors(self) -> np.ndarray: ...  # noqa: D102
     @property
-    def seeds(self) -> tuple[int, ...]: ...  # noqa: D102
+    def calibrations(self) -> tuple[Any, ...]: ...  # noqa: D102
     @property
     def worst_row(self) -> int: ...  # noqa: D102
 
@@ -142,7 +137,7 @@ def width(found: Errors) -> float:
 
 def split_half_std(found: Errors) -> float:
     """Standard deviation over the seeds of the mean error of a half [1]; halves are equal."""
-    return float(np.abs(found.errors).reshape(len(found.seeds), -1).mean(axis=1).std())
+    return float(np.abs(found.errors).reshape(len(found.calibrations), -1).mean(axis=1).std())
 
 
 def find(results: Iterable[Found], system: str, metric: str, protocol: str,

@@ -1,6 +1,6 @@
 """Memory on the page on errors: figures of start-up logs beside their predictions.
 
-It takes figures as data, with the properties of ``calc.evidence.startup.StartupCell``. A group is
+It takes figures as data, with the properties of ``calc.evidence.startup.Term``. A group is
 an engine with a kind of attention.
 """
 
@@ -87,7 +87,7 @@ def worst_first(worst: Iterable[tuple[Any, str | None]], causes: Iterable[str]) 
         Column(lambda row: deployed(row[0]), common("deployment")),
         Column(lambda row: common("printed-figure", name=row[0].figure), say("figure")),
         Column(lambda row: shown(row[0].printed, row[0]), say("printed")),
-        Column(lambda row: shown(row[0].predicted.value, row[0]), common("predicted")),
+        Column(lambda row: shown(row[0].ours.value, row[0]), common("predicted")),
         Column(lambda row: row[0].recorded and row[0].recorded.factor, say("ratio-before"),
                fmt_fixed),
         Column(lambda row: row[0].factor, say("ratio-now"), fmt_fixed),

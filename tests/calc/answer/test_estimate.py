@@ -11,12 +11,8 @@ import catalogue
 from calc.answer.estimate import HEADROOM, kinds, part_count
 from calc.answer.model_sizes import parameters_by_class
 from calc.evidence.calibration import apply
-from calc.evidence.validation import (
-    calibrate,
-    calibrated,
-    calibrated_rows,
-    calibrated_system,
-)
+from calc.evidence.systems import calibrated_system
+from calc.evidence.validation import calibrated, calibrated_rows
 from calc.uncertainty import EXACT, UPPER_BOUND, interval
 from catalogue import library
 from catalogue.reading.values import sources
@@ -215,9 +211,8 @@ class TestCalibrated:
         chosen = library.load("calibrations", FITTED)
         system = calibrated_system(chosen.id)
         rows = calibrated_rows(system, chosen)
-        made = calibrate(system, "tpot", chosen.mechanisms, rows)
         row = rows[7:8]
-        points = calibrated(system, "tpot", made, row)
+        _, *points = calibrated(system, "tpot", chosen.mechanisms, 0.0, rows, row)
         answer = self.estimate(*(
             f"workload.{name}={int(system.rows[name][row[0]])}"
             for name in ("concurrency", "input_tokens", "output_tokens")))

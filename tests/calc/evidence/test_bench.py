@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from _door import sentence
 
-from calc.evidence import bench, validation
-from calc.evidence.bench import Measured, Results
+from calc.evidence import bench
+from calc.evidence.bench import Measured, Run, compare
+from calc.evidence.systems import calibrated_system
 
 ASKED = {"concurrency": 8, "input_tokens": 1000, "output_tokens": 200, "requests": 40}
 TTFT, TPOT = ({"value": value, "low": 0.8 * value, "high": 1.25 * value} for value in (0.2, 0.03))
@@ -44,25 +45,18 @@ def folder(path, plan=PLAN, **results):
 
 def measured(value, name="x", **changes):
     """A run whose time per token was predicted as 1, from 0.5 to 2."""
-    return Measured(**{"name": name, "asked": ASKED, "counted": dict(ASKED),
-                       "values": {"tpot": value}, "predicted": {"tpot": (1.0, 0.5, 2.0)},
-                       "spread": 0.0, "shared": 0.0, "rate": None, "scatter": {"tpot": 0.1}}
-                    | changes)
-
-
-def results(*runs):
-    return Results(None, "a", (), "b", runs, ())
+    plan = {**RUN, "name": name, "rate": None, "shared": 0, "spread": 0,
+            "predicted": {"tpot": {"value": 1.0, "low": 0.5, "high": 2.0}}} | changes
+    return Measured(Run.model_validate(plan), dict(ASKED), {"tpot": value})
 
 
 def test_run_in_si_units_beside_its_plan(tmp_path):
     found = bench.read(folder(tmp_path, one=DONE))
-    assert (found.scenario, found.overrides, found.missing) == ("a", ("x=1",), ("two",))
+    assert (found.plan.scenario, found.plan.overrides, found.missing) == ("a", ["x=1"], ("two",))
     run, = found.runs
     assert run.counted == {"requests": 40, "input_tokens": 1000, "output_tokens": 200}
     assert run.values == pytest.approx({"ttft": 0.24, "tpot": 0.027})  # no rate was predicted
-    assert run.predicted == {"ttft": (0.2, 0.8 * 0.2, 0.25), "tpot": (0.03, 0.8 * 0.03, 0.0375)}
-    assert (run.asked, run.spread, run.shared, run.rate, run.scatter) == (
-        ASKED, 0.5, 0.25, 3.0, {"tpot": 0.1})
+    assert run.run == Run.model_validate(RUN)
 
 
 @pytest.mark.parametrize(("changes", "message"), RESULTS)
@@ -83,30 +77,28 @@ def test_plan_that_deploy_did_not_write(tmp_path, plan):
 
 
 def test_values_inside_their_intervals():
-    """The ends lie inside; values are counted over all runs."""
-    assert [measured(value).inside("tpot") for value in (0.49, 0.5, 2.0, 2.01)] == [
-        False, True, True, False]
-    double = {"values": {"tpot": 1.0, "ttft": 9.0},
-              "predicted": {"tpot": (1.0, 0.5, 2.0), "ttft": (1.0, 0.5, 2.0)}}
-    assert results(measured(1.0, **double), measured(3.0), measured(2.0)).inside == (2, 4)
+    """The ends lie inside."""
+    found = compare([measured(value, f"{value}") for value in (0.49, 0.5, 2.0, 2.01)])
+    assert [one.inside for one in found] == [False, True, True, False]
 
 
 def test_run_agrees_with_the_others():
     """About their median 0.3 by no more than 1.28 × 0.1, to either side; of three runs at least."""
-    shared = [measured(math.exp(off)) for off in (0.25, 0.3, 0.35, 0.3)]
+    def agree(*offs):
+        return [one.agrees for one in compare([
+            measured(math.exp(off), f"run {number}") for number, off in enumerate(offs)])]
+
     for off, agrees in ((0.17, False), (0.173, True), (0.427, True), (0.43, False)):
-        five = [*shared, measured(math.exp(off))]
-        assert results(*five).agrees(five[-1], "tpot") is agrees
-    assert results(*five).agreeing == (4, 5)
-    three = [measured(math.exp(off)) for off in (0.0, 0.0, 0.9)]
-    assert results(*three).agrees(three[2], "tpot") is False
-    assert results(*three[1:]).agrees(three[2], "tpot") is None
-    assert results(*three).agrees(three[0], "ttft") is None
+        assert agree(0.25, 0.3, 0.35, 0.3, off) == [True] * 4 + [agrees]
+    assert agree(0.0, 0.0, 0.9)[2] is False
+    assert agree(0.0, 0.9) == [None, None]
+    assert [one.agrees for one in compare([measured(1.0, name, scatter={}) for name in "abc"])] == [
+        None] * 3
 
 
 def test_mechanism_that_explains_most_is_found():
     """Rows made with one mechanism moved are explained by it; only plain rows can be fitted."""
-    system = validation.calibrated_system("s2-910b1-awq-tpot")
+    system = calibrated_system("s2-910b1-awq-tpot")
     rows = system.measured("tpot")
     for name in ("dequantisation_traffic", "single_token_path"):
         knob = system.knobs[name]
@@ -116,4 +108,4 @@ def test_mechanism_that_explains_most_is_found():
     assert len(bench.explaining(moved, "tpot", rows, 3)) == 3
     assert bench.explaining(moved, "tpot", rows, 0) == []
     runs = [measured(1.0, "a"), measured(1.0, "b", shared=0.1), measured(1.0, "c", rate=2.0)]
-    assert [run.name for run in bench.fittable(runs)] == ["a"]
+    assert [each.run.name for each in bench.fittable(runs)] == ["a"]

@@ -26,12 +26,12 @@ def test_errors_of_all_rows(tables):
 def test_energy_is_power_over_throughput(tables):
     """Measured and predicted; the ranges of the deployment do not rest on what was measured."""
     for table in tables:
-        for values in (table.measured, {name: made.value
-                                        for name, made in table.predicted.items()}):
+        for which in ("measured", "predicted"):
+            values = {name: getattr(of, which) for name, of in table.predictions.items()}
             np.testing.assert_allclose(values["power"] / values["output_throughput"],
                                        values["energy_per_token"], rtol=1e-3)
-        for made in table.predicted.values():
-            assert (made.low <= made.value).all()
-            assert (made.value <= made.high).all()
-        scenario = catalogue.load_scenario(table.scenario)
+        for of in table.predictions.values():
+            assert (of.low <= of.predicted).all()
+            assert (of.predicted <= of.high).all()
+        scenario = catalogue.load_scenario(table.table)
         assert "ml-energy" not in {knob.value.source for knob in scenario.every_knob()}

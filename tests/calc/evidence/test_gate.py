@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
-from calc.evidence.startup import StartupCell, summarise_startups, worst_of_logs
+from calc.evidence.startup import Term, summarise_startups
 from calc.evidence.systems import measured_names
 from calc.uncertainty import Amount
 from catalogue import ParamsError, library
@@ -116,12 +116,12 @@ def test_summary_by_hand() -> None:
     assert summary.coverage == 1.0
 
 
-def log_cells(fitted: bool, *factors: float) -> list[StartupCell]:
+def log_cells(fitted: bool, *factors: float) -> list[Term]:
     """Figures of one log of which 100 is printed, predicted by so many times it, within 20%."""
     row = StartupRow(StartupLog(
         id=f"L{fitted}", source="a report", date="2026-01", excluded="card", fitted=fitted,
         printed={"weights": "100 B"}, recorded={"weights": [50.0, 40.0, 200.0]}), "vllm")
-    return [StartupCell(row, "weights", 100.0, Amount(100 * of, 80 * of, 120 * of, "B"))
+    return [Term("weights", 100.0, Amount(100 * of, 80 * of, 120 * of, "B"), row)
             for of in factors]
 
 
@@ -130,7 +130,6 @@ def test_errors_of_startup_logs_by_hand() -> None:
     summary = summarise_startups(cells)
     assert (summary.logs, summary.figures, summary.unpredicted) == (1, 4, 1)
     assert (summary.near, summary.far, summary.covered) == (2, 1, 3)
-    assert [cell.factor for cell in worst_of_logs(cells)] == [0.6]
     before = summarise_startups(cell.recorded for cell in cells if cell.recorded)
     assert (before.figures, before.near, before.far, before.covered) == (5, 0, 5, 5)
     assert memory_errors([*cells, *log_cells(True, 1.0, 1.0, 1.0, 1.0)]) == {
