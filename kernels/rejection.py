@@ -12,7 +12,7 @@ Source: notebooks/validation.md, section Laws that are rejected.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -71,7 +71,7 @@ def checked(tables: Sequence[FittedTable], engine: str, device: Device, mechanis
         rejected |= longer_than_neighbours({number: time for number in numbers if (
             time := fixed_time(tables[number], device, mechanisms)) is not None}, tables)
     rejected |= longer_than_steps({number: tables[number] for number in sorted(fits)
-                                    if number not in rejected}, measured_steps(engine, device))
+                                   if number not in rejected}, engine, device)
     result = list(tables)
     for number, reason in rejected.items():
         numbers = series[kinds[number]]
@@ -129,14 +129,25 @@ def fixed_time(table: FittedTable, device: Device, mechanisms: Mechanisms) -> fl
     return float(table.fit.law.time(columns, table.fit.values)[0]) - read / card["bandwidth"]
 
 
-def longer_than_steps(tables: Mapping[int, FittedTable], steps: Iterable[MeasuredStep]
-                       ) -> dict[int, Rejected]:
-    """Laws with which a measured step would take longer than it did."""
+def longer_than_steps(tables: Mapping[int, FittedTable], engine: str, device: Device
+                      ) -> dict[int, Rejected]:
+    """Laws with which a measured step of TP alone would take longer than it did.
+
+    Args:
+        tables: fitted, by number.
+        engine: name of the engine.
+        device: the card.
+    """
     rejected: dict[int, Rejected] = {}
-    for step in steps:
-        plain = _times(step, {})
-        changed = {number: times for number, table in tables.items()
-                   if (times := decided_times(step, table, plain))}
+    for step in [step for name in library.names("bounds")
+                 for step in library.load("bounds", name).steps
+                 if step.device == device.id and step.engine.partition(AT)[0] == engine]:
+        plain = class_times(step, {})
+        changed = {number: {name: times[name] for name in CLASSES[table.operator]}
+                   for number, table in tables.items() if in_step(table, step)
+                   for times in [class_times(step, named_values(table))]}
+        changed = {number: times for number, times in changed.items()
+                   if any(time != plain[name] for name, time in times.items())}
         least = {name: min([plain[name], *(times[name] for times in changed.values()
                                            if name in times)]) for name in TIMES}
         for number, times in changed.items():
@@ -151,34 +162,16 @@ def longer_than_steps(tables: Mapping[int, FittedTable], steps: Iterable[Measure
     return rejected
 
 
-def decided_times(step: MeasuredStep, table: FittedTable, plain: Mapping[str, float]
-                   ) -> dict[str, float]:
-    """Times of the classes that a law decides in a step of TP alone; empty where it decides none.
-
-    Args:
-        step: measured.
-        table: fitted.
-        plain: times of the step without the law [s].
-    """
+def in_step(table: FittedTable, step: MeasuredStep) -> bool:
+    """Whether a law is of an operator of a measured step."""
     model, precision = (library.load(kind, name) for kind, name in (
         ("models", step.model), ("precisions", step.precision)))
-    attentions = (None, model.attention, "sparse" if model.index_topk else None)
-    if (table.operator not in CLASSES or table.attention not in attentions
-            or table.gathered is False or table.cut == "whole"
-            or (table.experts and precision.weights.routed_expert not in table.experts)):
-        return {}
-    changed = _times(step, named_values(table))
-    times = {name: changed[name] for name in CLASSES[table.operator]}
-    return times if any(times[name] != plain[name] for name in times) else {}
+    return (table.operator in CLASSES and table.gathered is not False and table.cut != "whole"
+            and table.attention in (None, model.attention, "sparse" if model.index_topk else None)
+            and (not table.experts or precision.weights.routed_expert in table.experts))
 
 
-def measured_steps(engine: str, device: Device) -> list[MeasuredStep]:
-    """Measured steps of an engine on a card."""
-    return [step for name in library.names("bounds") for step in library.load("bounds", name).steps
-            if step.device == device.id and step.engine.partition(AT)[0] == engine]
-
-
-def _times(step: MeasuredStep, mechanisms: Mapping[str, str]) -> dict[str, float]:
+def class_times(step: MeasuredStep, mechanisms: Mapping[str, str]) -> dict[str, float]:
     """Times of the classes of a step of a single request [s], with values of mechanisms."""
     scenario = deployment_of(step, engine=False, users=1, mechanisms=mechanisms)
     quantities = evaluate(scenario.inputs(), scenario.model.attention)

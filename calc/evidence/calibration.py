@@ -18,7 +18,7 @@ import numpy as np
 from calc.evidence.classes import discrepancy
 from calc.evidence.systems import VARIED, calibrated_system
 from calc.serving.evaluate import evaluate
-from calc.uncertainty import Amount, normal_interval
+from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, library
 from catalogue.deployments.physics_inputs import DEGREES, NORMAL_90, Knob
 from catalogue.entries.measurements import MOST, CalibrationFile
@@ -237,19 +237,15 @@ class Applied:
             elif moved.size < 2 or not (moved > 0).all():
                 continue
             moves = slopes(np.log(moved))
-            variance = float(moves @ fitted.covariance @ moves)
+            variance, value = float(moves @ fitted.covariance @ moves), amount.value
             if name == self.metric:
-                value = np.exp(np.log(moved[0]))
-                low, high = normal_interval(value, np.sqrt(
-                    variance + fitted.noise**2 + np.square(further)))
-                intervals[name] = replace(amount, value=float(value), low=float(low),
-                                          high=float(high))
+                value = float(moved[0])
+                down = up = NORMAL_90 * math.sqrt(variance + fitted.noise**2 + further**2)
             else:
                 spread = NORMAL_90 * math.sqrt(variance + further**2 * bool(moves.any()))
-                down, up = (math.hypot(math.log(amount.value / end), spread)
-                            for end in amount.ends)
-                intervals[name] = replace(amount, low=amount.value * math.exp(-down),
-                                          high=amount.value * math.exp(up))
+                down, up = (math.hypot(math.log(value / end), spread) for end in amount.ends)
+            intervals[name] = replace(amount, value=value, low=value * math.exp(-down),
+                                      high=value * math.exp(up))
         if self.metric in PARTS:
             intervals |= combined({**others, **intervals}, bool(inputs["separate_pools"]))
         return intervals
@@ -297,35 +293,25 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
         knobs = [knob_of(system.id, system.knobs, mechanism) for mechanism in chosen.mechanisms]
     except ValueError as error:
         raise ParamsError(f"calibration '{name}': {error}.") from None
-    check_same(name, system.scenario, scenario)
+    for kind in ("device", "precision"):
+        there, here = getattr(system.scenario, kind), getattr(scenario, kind)
+        if there.id != here.id:
+            raise ParamsError(f"calibration '{name}' is of the {kind} '{there.id}', it says "
+                              f"nothing of '{here.id}'.")
+    if system.scenario.precision != scenario.precision:
+        raise ParamsError(f"calibration '{name}' is of the precision "
+                          f"'{scenario.precision.id}' as it stands, not of a changed one.")
     for knob, value, z in zip(knobs, fitted.values.values(), fitted.coordinates, strict=True):
         if not math.isclose(knob.at(z), value, rel_tol=MOVED, abs_tol=1e-12):
             raise ParamsError(f"calibration '{name}': the range of '{knob.name}' has changed since "
                               f"it was fitted, run python -m calc calibrate {name} --write.")
     stored = calibration(knobs, np.array(fitted.coordinates), np.array(fitted.covariance),
                        fitted.noise)
-    sizes = [deployed | {"total_parameters": float(evaluate(
-        deployed, of.model.attention, decode=False)["total_parameters"])} for of, deployed in (
-            (system.scenario, {**system.inputs}), (scenario, scenario.inputs() | stored.inputs))]
-    ranges = {key: fitted.extent[key] for key in VARIED} | {
-        key: (float(sizes[0][key]), float(sizes[0][key])) for key in FIXED}
-    items = [outside(key, float(sizes[1][key]), ends) for key, ends in ranges.items()]
+    fitted_on, applied_to = ({**inputs, "total_parameters": float(evaluate(
+        inputs, of.model.attention, decode=False)["total_parameters"])} for of, inputs in (
+            (system.scenario, system.inputs), (scenario, scenario.inputs() | stored.inputs)))
+    items = [outside(key, float(applied_to[key]), fitted.extent[key] if key in VARIED
+                     else (float(fitted_on[key]), float(fitted_on[key])))
+             for key in (*VARIED, *FIXED)]
     return Applied(name, chosen.metric, chosen.scenario, stored.inputs,
                    tuple(item for item in items if item.far > 0), stored, scenario)
-
-
-def check_same(name: str, fitted: Scenario, scenario: Scenario) -> None:
-    """Raise ParamsError for a deployment with another device or precision.
-
-    Args:
-        name: of the calibration.
-        fitted, scenario: the deployments that it was fitted on and is applied to.
-    """
-    for kind in ("device", "precision"):
-        there, here = getattr(fitted, kind), getattr(scenario, kind)
-        if there.id != here.id:
-            raise ParamsError(f"calibration '{name}' is of the {kind} '{there.id}', it says "
-                              f"nothing of '{here.id}'.")
-    if fitted.precision != scenario.precision:
-        raise ParamsError(f"calibration '{name}' is of the precision "
-                          f"'{scenario.precision.id}' as it stands, not of a changed one.")
