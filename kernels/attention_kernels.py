@@ -271,9 +271,7 @@ def fitted_blocks(tables: ReleaseTables, fits: Sequence[FittedTable]) -> Iterato
     """
     dense = next((table for dtype in BLOCK_FORMATS for table in reversed(fits)
                   if table.operator == DENSE.operator and table.dtype == dtype), None)
-    slower = tables.engine in SLOWER and in_order(tables.release) <= in_order(
-        SLOWER[tables.engine])
-    if dense is None or slower:
+    if dense is None or in_order(tables.release) <= in_order(SLOWER.get(tables.engine, "0")):
         return
     card, wide = (card_constants(tables.device, tables.mechanisms, dtype, FORMATS[table][1])
                   for dtype, table in ((dense.multiplied, dense.dtype), ("bf16", "bf16")))

@@ -54,9 +54,12 @@ LIKE_V3 = {"hidden_size": 7168, "moe_intermediate_size": 2048, "n_routed_experts
 SHAPE = ("tokens", "hidden_size", "moe_intermediate_size", "n_routed_experts",
          "num_experts_per_tok", "tensor_parallel", "expert_parallel")
 AFTER_EXCHANGE = "deepepmoe"  # a kernel for rows that an all-to-all has brought
-# tables of another kernel than serving takes: TensorRT-LLM cuts FP8 experts on Blackwell under its
-# own generated kernels (moe_config.backend TRTLLM), which tables of SGLang time
-OTHERWISE = {("tensorrt-llm", "deepgemm", "slices")}
+# tables of another kernel than serving takes, with mechanisms of cards, or all: TensorRT-LLM cuts
+# FP8 experts on Blackwell under its own generated kernels (moe_config.backend TRTLLM), which tables
+# of SGLang time; with SGLang's own in Triton on Blackwell, where it serves those of FlashInfer, a
+# step would take longer than steps that were measured (params/bounds)
+OTHERWISE = {("tensorrt-llm", "deepgemm", "slices"): None,
+             ("sglang", "sglang_fused_moe_triton", "slices"): "nvidia-blackwell"}
 GATHERING = ("vllm", "sglang")  # whose other kernels of whole experts take all tokens of the group
 # before this release its tables time the rows of the rank's experts without those of the others,
 # which the kernel sorts, gates and sums in service too
@@ -192,14 +195,20 @@ def rank_load(tokens: int, experts: int, chosen: int, ranks: int, skew: str,
     if skew == "uniform":
         return (float(distinct_experts(experts, chosen, tokens)) / ranks, tokens * chosen / ranks)
     if skew == "balanced":
-        loads = [in_turn(tokens, experts, chosen)[: experts // ranks]]
+        stride = -(-experts // chosen)  # each expert is chosen in turn
+        step = 1.0 if tokens >= stride else stride / tokens
+        taken = (np.arange(tokens)[:, None] * step + np.arange(chosen) * stride) % experts
+        rows = np.bincount(taken.astype(int).ravel(), minlength=experts)
+        loads = [rows[: experts // ranks]]
     elif skew.startswith(POWER_LAW):
-        rng = np.random.default_rng(SEED)
-        exponent = float(skew.removeprefix(POWER_LAW))
-        loads = []
+        rng, loads, total = np.random.default_rng(SEED), [], tokens * chosen
+        least, most = (LOADED[0], LOADED[1] * tokens) if total > experts else SPARSE
+        power = 1 - float(skew.removeprefix(POWER_LAW))
         for _ in range(DRAWS):
-            rows = drawn_rows(rng, tokens, experts, chosen, exponent)
-            deal(rows, tokens, tokens * chosen, ranks, left)
+            drawn = ((most**power - least**power) * rng.random(experts) + least**power
+                     ) ** (1 / power)
+            rows = np.minimum(np.round(drawn / drawn.sum() * total).astype(int), tokens)
+            deal(rows, tokens, total, ranks, left)
             by_rank = rows.reshape(ranks, -1)
             loads.append(by_rank[by_rank.sum(axis=1).argmax()])
     else:
@@ -207,24 +216,6 @@ def rank_load(tokens: int, experts: int, chosen: int, ranks: int, skew: str,
                          f"{POWER_LAW}1.2")
     return (float(np.mean([np.count_nonzero(load) for load in loads])),
             float(np.mean([load.sum() for load in loads])))
-
-
-def in_turn(tokens: int, experts: int, chosen: int) -> NDArray[np.int64]:
-    """Rows of every expert where each is chosen in turn."""
-    stride = -(-experts // chosen)
-    step = 1.0 if tokens >= stride else stride / tokens
-    taken = (np.arange(tokens)[:, None] * step + np.arange(chosen) * stride) % experts
-    return np.bincount(taken.astype(int).ravel(), minlength=experts)
-
-
-def drawn_rows(rng: np.random.Generator, tokens: int, experts: int, chosen: int, exponent: float
-           ) -> NDArray[np.int64]:
-    """Rows of every expert where loads are drawn from a power law, rounded, none above all."""
-    total = tokens * chosen
-    least, most = (LOADED[0], LOADED[1] * tokens) if total > experts else SPARSE
-    power = 1 - exponent
-    drawn = ((most**power - least**power) * rng.random(experts) + least**power) ** (1 / power)
-    return np.minimum(np.round(drawn / drawn.sum() * total).astype(int), tokens)
 
 
 def deal(rows: NDArray[np.int64], tokens: int, total: int, ranks: int, left: Dealing) -> None:
@@ -252,8 +243,7 @@ def fitted_experts(tables: ReleaseTables) -> Iterator[FittedTable]:
     """Experts of a release, format by format: whole, whole after an all-to-all, and in slices."""
     # other engines have one set of kernels, whether tokens are sent or not
     gathering = True if tables.engine in GATHERING else None
-    since = ALL_ROWS_SINCE.get(tables.engine)
-    without_others = since is not None and in_order(tables.release) < in_order(since)
+    without_others = in_order(tables.release) < in_order(ALL_ROWS_SINCE.get(tables.engine, "0"))
     for dtype, multiplied, formats, card, table in tables.formats("experts", FORMATS):
         table = many_experts(table)
         uncut, sent = table["tensor_parallel"] == 1, table["kernel"] == AFTER_EXCHANGE
@@ -262,7 +252,8 @@ def fitted_experts(tables: ReleaseTables) -> Iterator[FittedTable]:
                 (SENT, "whole", False, uncut & sent), (SLICES, "slices", None, ~uncut & ~sent)):
             some = one_kernel(table.select(rows))
             kernel = kernel_label(some) if len(some) >= LEAST_TABLE else ""
-            if not kernel or (tables.engine, kernel, cut) in OTHERWISE:
+            if not kernel or OTHERWISE.get((tables.engine, kernel, cut), "") in (
+                    None, tables.device.mechanisms):
                 continue
             fitted = fit_table(law, some, card, tables)
             if fitted is not None:

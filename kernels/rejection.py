@@ -1,10 +1,9 @@
-"""Fixed times of laws that contradict other laws or measured steps, and what is used instead.
+"""Fixed times of laws that contradict those of other releases, and what is used instead.
 
 A law is judged on the table that it was fitted to, which cannot show whether the table timed what
-serving runs: one measured outside of graphs, or of a fallback kernel, fits as well as any. Two
-rules find such tables. With one token a law's fixed time is at least twice that of the release
-before or after it; or the laws of a whole step, each at its shortest, add up to more than a step
-that was measured under the same engine. Values of such a law for many tokens are used.
+serving runs: one measured outside of graphs, or of a fallback kernel, fits as well as any. With one
+token the fixed time of such a law is at least twice that of the release before or after it. Values
+of such a law for many tokens are used.
 
 Source: notebooks/validation.md, section Laws that are rejected.
 """
@@ -17,20 +16,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from calc.serving.evaluate import evaluate
-from catalogue import library
-from catalogue.deployments.measured import deployment_of
-from catalogue.engine import AT
 from catalogue.entries.hardware import Device, Mechanisms
-from catalogue.entries.measurements import MeasuredStep
 from catalogue.entries.profiles import Rejected, in_order
-from catalogue.reading.units import human
 from catalogue.tables import LATENT, ROTATED
 from kernels.expert_kernels import expert_bytes
 from kernels.fitting import Column
 from kernels.matmuls import ACTIVATION_BYTES
 from kernels.measured_tables import FORMATS, card_constants
-from kernels.writing import FittedTable, named_values
+from kernels.writing import FittedTable
 
 TWICE = 2.0  # of the fixed time of a neighbour, from which on a law is rejected
 # shapes of DeepSeek-V3 on eight ranks: the down projection of its shared expert, its experts whole
@@ -45,19 +38,14 @@ CUTS = {"whole": {"expert_parallel": 8.0, "inside": 2048.0, "expert_rows": 1.0,
 CORE = {"heads": 16.0, "batch": 1.0, "context": 1024.0, "element_bytes": 2.0}
 # operator whose fixed time is one parameter -> that parameter
 LATENCIES = {"dsa_decode_block": "latent_core_latency", "all_reduce": "collective_alpha"}
-# operator -> times of a decode step that its law decides
-CLASSES = {"gemm": ("attention", "dense_mlp"), "experts": ("routed_expert",),
-           "mla_decode": ("core",), "dsa_decode_block": ("core",), "all_reduce": ("all_reduce",)}
-TIMES = tuple(dict.fromkeys(itertools.chain.from_iterable(CLASSES.values())))
 
 
-def checked(tables: Sequence[FittedTable], engine: str, device: Device, mechanisms: Mechanisms
+def checked(tables: Sequence[FittedTable], device: Device, mechanisms: Mechanisms
             ) -> list[FittedTable]:
     """Tables with the laws that are rejected marked, and what is used instead.
 
     Args:
         tables: of one engine on one card, fitted.
-        engine: its name.
         device: the card.
         mechanisms: of the card.
     """
@@ -70,8 +58,6 @@ def checked(tables: Sequence[FittedTable], engine: str, device: Device, mechanis
     for numbers in series.values():
         rejected |= longer_than_neighbours({number: time for number in numbers if (
             time := fixed_time(tables[number], device, mechanisms)) is not None}, tables)
-    rejected |= longer_than_steps({number: tables[number] for number in sorted(fits)
-                                   if number not in rejected}, engine, device)
     result = list(tables)
     for number, reason in rejected.items():
         numbers = series[kinds[number]]
@@ -127,52 +113,3 @@ def fixed_time(table: FittedTable, device: Device, mechanisms: Mechanisms) -> fl
     else:
         read = float(expert_bytes(columns)[0])
     return float(table.fit.law.time(columns, table.fit.values)[0]) - read / card["bandwidth"]
-
-
-def longer_than_steps(tables: Mapping[int, FittedTable], engine: str, device: Device
-                      ) -> dict[int, Rejected]:
-    """Laws with which a measured step of TP alone would take longer than it did.
-
-    Args:
-        tables: fitted, by number.
-        engine: name of the engine.
-        device: the card.
-    """
-    rejected: dict[int, Rejected] = {}
-    for step in [step for name in library.names("bounds")
-                 for step in library.load("bounds", name).steps
-                 if step.device == device.id and step.engine.partition(AT)[0] == engine]:
-        plain = class_times(step, {})
-        changed = {number: {name: times[name] for name in CLASSES[table.operator]}
-                   for number, table in tables.items() if in_step(table, step)
-                   for times in [class_times(step, named_values(table))]}
-        changed = {number: times for number, times in changed.items()
-                   if any(time != plain[name] for name, time in times.items())}
-        least = {name: min([plain[name], *(times[name] for times in changed.values()
-                                           if name in times)]) for name in TIMES}
-        for number, times in changed.items():
-            spare = step.tpot.value - sum(
-                time for name, time in least.items() if name not in times)
-            taken = sum(times.values())
-            if taken > spare > 0:
-                against = (f"{step.model}, {step.precision}, TP{step.tensor_parallel.value:g}, "
-                           f"{step.engine}, users {step.users.value:g}: "
-                           f"{human(step.tpot.value, step.tpot.unit)}")
-                rejected[number] = Rejected(reason="step", against=against, factor=taken / spare)
-    return rejected
-
-
-def in_step(table: FittedTable, step: MeasuredStep) -> bool:
-    """Whether a law is of an operator of a measured step."""
-    model, precision = (library.load(kind, name) for kind, name in (
-        ("models", step.model), ("precisions", step.precision)))
-    return (table.operator in CLASSES and table.gathered is not False and table.cut != "whole"
-            and table.attention in (None, model.attention, "sparse" if model.index_topk else None)
-            and (not table.experts or precision.weights.routed_expert in table.experts))
-
-
-def class_times(step: MeasuredStep, mechanisms: Mapping[str, str]) -> dict[str, float]:
-    """Times of the classes of a step of a single request [s], with values of mechanisms."""
-    scenario = deployment_of(step, engine=False, users=1, mechanisms=mechanisms)
-    quantities = evaluate(scenario.inputs(), scenario.model.attention)
-    return {name: float(quantities[f"decode_{name}_time"]) for name in TIMES}

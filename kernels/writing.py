@@ -78,12 +78,6 @@ def used_fits(table: FittedTable) -> dict[str, Fitted]:
     return {name: fit for name, fit in fits.items() if fit}
 
 
-def named_values(table: FittedTable) -> dict[str, str]:
-    """Values of a law by the names of mechanisms, as a file has them."""
-    return {_key(name, table.multiplied): str(_quantity(name, value))
-            for name, value in table.fit.values.items()}
-
-
 def text(engine: str, card: str, name: Mapping[str, str], package: str, source: str, date: str,
          tables: Sequence[FittedTable]) -> str:
     """The file of an engine on a class of cards.
@@ -101,7 +95,8 @@ def text(engine: str, card: str, name: Mapping[str, str], package: str, source: 
     groups: dict[tuple[Any, ...], dict[str, list[FittedTable]]] = {}
     for table in tables:
         if not table.fit.values or table.fit.errors.median <= WORST:
-            groups.setdefault(_kind(table), {}).setdefault(table.release, []).append(table)
+            kind = (table.operator, *_kind(table).values())
+            groups.setdefault(kind, {}).setdefault(table.release, []).append(table)
     statements = [
         statement(release if number else None, card, releases[release])
         for releases in groups.values()
@@ -111,15 +106,14 @@ def text(engine: str, card: str, name: Mapping[str, str], package: str, source: 
         "defaults": {"source": source, "kind": "derived", "date": date}, "statements": statements})
 
 
-def _kind(table: FittedTable) -> tuple[Any, ...]:
-    """Fields that statements differ by, besides their release."""
-    return (table.operator, table.experts, table.multiplied if table.experts else "",
-            table.gathered, table.exchange)
+def _kind(table: FittedTable) -> dict[str, Any]:
+    """Fields that statements of an operator differ by, besides their release."""
+    return {"experts": table.experts, "multiplied": table.multiplied if table.experts else "",
+            "gathered": table.gathered, "exchange": table.exchange}
 
 
 def statement(since: str | None, card: str, tables: Sequence[FittedTable]) -> dict[str, Any]:
     """A statement of a profile: tables of one kind and release, and on what their values rest."""
-    _, experts, multiplied, gathered, exchange = _kind(tables[0])
     mechanisms: dict[str, Any] = {}
     for table in tables:
         mechanisms |= {_key(name, table.multiplied): value_of(name, fit.values[name],
@@ -128,9 +122,9 @@ def statement(since: str | None, card: str, tables: Sequence[FittedTable]) -> di
         if table.cut != "slices":  # there it is the same
             mechanisms |= {name: Flow(value=bounds.start, range=[bounds.low, bounds.high])
                            for name, bounds in table.fit.law.fixed.items()}
-    return _stated(since=since, cards=[card], attention=tables[0].attention, experts=list(experts),
-                   multiplied=multiplied, gathered=gathered, exchange=exchange,
-                   mechanisms=mechanisms, measured=list(map(measured_table, tables)))
+    return _stated(since=since, cards=[card], attention=tables[0].attention, **_kind(tables[0]) | {
+        "experts": list(tables[0].experts)}, mechanisms=mechanisms,
+                   measured=list(map(measured_table, tables)))
 
 
 def measured_table(table: FittedTable) -> dict[str, Any]:

@@ -95,8 +95,8 @@ def fit_laws(args: argparse.Namespace, tables: Shelf) -> int:
     tables.parts(card=args.card)
     engine = args.engine.partition("@")[0]
     card = library.load("devices", args.card)
-    fits = checked(list(fitted_tables(tables, args.card, engine)), engine, card,
-                    library.load("mechanisms", str(card.mechanisms)))
+    fits = checked(list(fitted_tables(tables, args.card, engine)), card,
+                   library.load("mechanisms", str(card.mechanisms)))
     if not fits:
         raise ParamsError(spoken(say("no-law", engine=engine, card=args.card)))
     if args.json:
