@@ -116,9 +116,10 @@ def statement(since: str | None, card: str, tables: Sequence[FittedTable]) -> di
     """A statement of a profile: tables of one kind and release, and on what their values rest."""
     mechanisms: dict[str, Any] = {}
     for table in tables:
-        mechanisms |= {_key(name, table.multiplied): value_of(name, fit.values[name],
-                                                            fit.ranges[name])
-                       for name, fit in used_fits(table).items()}
+        mechanisms |= {
+            mechanism_name(name, table.multiplied): value_of(name, fit.values[name],
+                                                             fit.ranges[name])
+            for name, fit in used_fits(table).items()}
         if table.cut != "slices":  # there it is the same
             mechanisms |= {name: Flow(value=bounds.start, range=[bounds.low, bounds.high])
                            for name, bounds in table.fit.law.fixed.items()}
@@ -147,7 +148,8 @@ def _stated(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
-def _key(name: str, multiplied: str) -> str:
+def mechanism_name(name: str, multiplied: str) -> str:
+    """The mechanism that a parameter of a law is, of the dtype that is multiplied."""
     mechanism = NAMES.get(name, name)
     return f"{mechanism}.{multiplied}" if mechanism in BY_DTYPE else mechanism
 

@@ -155,8 +155,8 @@ def axes_beside(at: Mapping[str, Any], near: Collection[Covered]) -> tuple[Axis,
         near: coverage of each system.
     """
     covers = ranges(near)
-    return (*(Axis(axis, at[axis], covers[axis], _doublings(axis, at[axis], *covers[axis]))
-              for axis in AXES),
+    return (*(Axis(axis, at[axis], covers[axis],
+                   doublings_beyond(axis, at[axis], *covers[axis])) for axis in AXES),
             *(Axis(axis, at[axis], covers[axis], 0.0 if at[axis] in covers[axis] else UNNAMED)
               for axis in NAMES))
 
@@ -201,7 +201,7 @@ def ranges(near: Collection[Covered]) -> dict[str, tuple[Any, ...]]:
         axis: tuple(sorted({getattr(one, axis) for one in near})) for axis in NAMES}
 
 
-def _doublings(name: str, value: Any, low: float, high: float) -> Any:
+def doublings_beyond(name: str, value: Any, low: float, high: float) -> Any:
     """How far a value lies beyond a range [doubling]; of drafts, of the tokens that are checked."""
     one = 1 if name == "drafts" else 0
     least, most = math.log2(low + one), math.log2(high + one)
