@@ -423,17 +423,6 @@ def applied_error(classes: Mapping[str, Mapping[Any, Any]], name: str, metric: s
     return at, of, (sides[0], sides[1])
 
 
-def unmeasured(name: str) -> bool:
-    """Whether nothing was measured of a class's kind of system on cards of its maker, but for
-    hosts' experts, of which the maker says little.
-
-    Args:
-        name: of the class of a system.
-    """
-    return not name.startswith(HOSTS) and of_maker(name) not in {
-        of_maker(own.of) for own in discrepancy().left_out.values()}
-
-
 def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
     """A sentence, in English and in Chinese, that names the values borrowed from other cards or
     releases because the deployment's own are unknown or rejected; None if there are none.
@@ -441,15 +430,12 @@ def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
     Args:
         scenario: the deployment.
     """
-    device = scenario.device
+    device, name = scenario.device, class_of(scenario)
     borrowed = USUAL.get(device.type) if device.mechanisms is None else None
-    name = class_of(scenario)
-    alone = unmeasured(name)
-    rejected = scenario.running.rejected[scenario.way] if scenario.running else ()
-    if borrowed is None and not alone and not rejected:
-        return None
+    measured = {of_maker(own.of) for own in discrepancy().left_out.values()}
     parts = [] if borrowed is None else [say("mechanisms-of", device=device.id, borrowed=borrowed)]
-    if alone:
+    # of hosts a maker says little
+    if of_maker(name) not in measured and not name.startswith(HOSTS):
         parts.append(say("none-measured", kind=say("kind", name=name.split("/", maxsplit=1)[0]),
                          vendor=device.vendor))
     parts += [say("law-rejected", operator=law.operator, dtype=law.dtype,
@@ -457,7 +443,10 @@ def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
                   against=law.rejected.against,
                   factor=plain(law.rejected.factor, 2), instead=str(law.rejected.instead),
                   known=law.rejected.instead is not None)
-              for law in rejected if law.rejected]
+              for law in (scenario.running.rejected[scenario.way] if scenario.running else ())
+              if law.rejected]
+    if not parts:
+        return None
     en, zh = join(("; ", "；"), parts)
     return f"{en[0].upper()}{en[1:]}.", f"{zh}。"
 

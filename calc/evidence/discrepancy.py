@@ -124,8 +124,9 @@ def residuals(systems: Iterable[System]) -> list[Residuals]:
 
     Raises ValueError, one sentence, if a prediction is no positive number.
     """
-    result = []
-    for system in non_blind_systems(systems):
+    result, tables = [], [(system, system.scenario.measured) for system in systems]
+    blind = {table.source for _, table in tables if table and table.blind}
+    for system in (system for system, table in tables if table and table.source not in blind):
         of_system = class_of(system.scenario)
         for metric in METRICS:
             measured = system.measured(metric)
@@ -141,13 +142,6 @@ def residuals(systems: Iterable[System]) -> list[Residuals]:
                     np.log(plain.high / plain.low) / (2 * NORMAL_90),
                     system.rows["concurrency"][rows] / system.scenario.devices, rows))
     return result
-
-
-def non_blind_systems(systems: Iterable[System]) -> list[System]:
-    """The systems of sources of which nothing was predicted blind."""
-    tables = [(system, system.scenario.measured) for system in systems]
-    blind = {table.source for _, table in tables if table is not None and table.blind}
-    return [system for system, table in tables if table is not None and table.source not in blind]
 
 
 # --- deviations of a class ------------------------------------------------------------------------
