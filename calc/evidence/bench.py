@@ -51,7 +51,7 @@ class Run(BaseModel):
 
     name: Annotated[str, Field(pattern="^[^/]*$")]
     asked: Annotated[dict[Asked, Positive], Field(min_length=4)]
-    predicted: dict[Literal["ttft", "tpot", "output_throughput"], Predicted]
+    predicted: dict[Annotated[str, Field(pattern=f"^({'|'.join(METRICS)})$")], Predicted]
     spread: Count
     shared: Count
     rate: Count | None = None

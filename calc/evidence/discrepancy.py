@@ -352,19 +352,19 @@ def estimate(systems: Iterable[System], stored: Discrepancy
     coverage = {system.id: covered(system.scenario, class_of(system.scenario), (
         float(system.rows["concurrency"].min()), float(system.rows["concurrency"].max())))
         for system in by_id.values()}
-    grown: dict[Load, dict[Metric, Growth]] = {}
+    grown: dict[Load, dict[str, Growth]] = {}
     for load in LOADS:
         for metric in METRICS:
             if estimated_from(load, metric) == metric and (of_load := growth(
                     one for one in measured if (one.metric, one.load) == (metric, load))):
-                grown.setdefault(load, {})[cast("Metric", metric)] = of_load
+                grown.setdefault(load, {})[metric] = of_load
     without, own = left_out(measured, stored.borrowed), estimates(measured, stored.borrowed)
     counts = interval_counts(measured, by_id, without, grown, coverage)
-    classes: dict[str, dict[Metric, OwnError]] = {}
+    classes: dict[str, dict[str, OwnError]] = {}
     for name in sorted(own, key=lambda name: (name != ALL, name)):
         for metric in (metric for metric in METRICS if metric in own[name]):
             of, count = own[name][metric], counts.loc[name, metric]
-            classes.setdefault(name, {})[cast("Metric", metric)] = OwnError(
+            classes.setdefault(name, {})[metric] = OwnError(
                 down=round(of.down, DIGITS), up=round(of.up, DIGITS),
                 within=round(of.within, DIGITS), systems=int(count["systems"]),
                 rows=int(count["rows"]), inside=int(count["inside"]))

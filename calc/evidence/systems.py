@@ -11,7 +11,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -30,11 +30,10 @@ VARIED = ("concurrency", "input_tokens", "output_tokens")
 SERVED = ("requests", *VARIED)
 # metric of a wave -> the same where the next request comes with every answer
 STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "output_throughput": "steady_throughput"}
-Numbers = tuple[tuple[str, float], ...]
 
 
 @functools.lru_cache(maxsize=8)
-def clock_of(inputs: Numbers, attention: str) -> Clock:
+def clock_of(inputs: tuple[tuple[str, float], ...], attention: str) -> Clock:
     """Step times of a deployment, which its runs share.
 
     Args:
@@ -42,18 +41,6 @@ def clock_of(inputs: Numbers, attention: str) -> Clock:
         attention: ``mla`` or ``gqa``.
     """
     return Clock(dict(inputs), attention, drafting=True)
-
-
-@functools.lru_cache(maxsize=4096)
-def served(inputs: Numbers, attention: str, row: Numbers, **how: Any) -> Mapping[str, float]:
-    """Metrics of a run by :func:`serve_all`, computed once for deployments with equal inputs.
-
-    Args:
-        inputs, attention: as for :func:`clock_of`.
-        row: the run.
-        how: options of ``serve_all``.
-    """
-    return MappingProxyType(serve_all(clock_of(inputs, attention), dict(row), **how))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +124,7 @@ class System:
             overrides: inputs in place of the scenario's; of shape (n, 1) for n variants.
         """
         if self.scheduled and not overrides:
-            return np.array([self.run(int(row))[metric] for row in rows])
+            return np.array([run(self, int(row))[metric] for row in rows])
         steady = not self.scheduled and (
             self.limited or self.scenario.file.workload.arrivals == "closed-loop")
         name = STEADY.get(metric, metric) if steady else metric
@@ -147,19 +134,22 @@ class System:
         return np.array(np.broadcast_to(value, np.broadcast_shapes(
             rows.shape, *map(np.shape, inputs.values()))), float)
 
-    def run(self, row: int) -> Mapping[str, float]:
-        """What the scheduler makes of a row: the metrics, as a benchmark client takes them.
 
-        Args:
-            row: index.
-        """
-        file = self.scenario.file
-        return served(
-            tuple(self.inputs.items()), self.scenario.model.attention,
-            tuple((name, float(self.rows[name][row])) for name in SERVED),
-            blocks=float(self.varied["free_blocks"][row]), queued=row not in self.limited,
-            lengths="even" if row in self.even else "unknown" if row in self.unequal else "equal",
-            policy=file.scheduling, coordination=file.prefill_coordination, medians=self.medians)
+@functools.lru_cache(maxsize=4096)
+def run(system: System, row: int) -> Mapping[str, float]:
+    """What the scheduler makes of a row: the metrics, as a benchmark client takes them.
+
+    Args:
+        system: measured.
+        row: index.
+    """
+    file = system.scenario.file
+    return MappingProxyType(serve_all(
+        clock_of(tuple(system.inputs.items()), system.scenario.model.attention),
+        {name: float(system.rows[name][row]) for name in SERVED},
+        blocks=float(system.varied["free_blocks"][row]), queued=row not in system.limited,
+        lengths="even" if row in system.even else "unknown" if row in system.unequal else "equal",
+        policy=file.scheduling, coordination=file.prefill_coordination, medians=system.medians))
 
 
 def system(scenario: Scenario) -> System:
