@@ -30,13 +30,13 @@ from calc.launching.deployed_pools import (
 )
 from calc.launching.monitoring import Watched, predicted_pools, rules, scrapes, watched
 from calc.launching.recipes import Comparison
-from calc.launching.server import Setting, comment, words
+from calc.launching.server import Part, Setting, comment, words
 from calc.launching.server import plain as plain_value
 from calc.physics.kv_cache import beside_tokens
 from calc.yamltext import PlainDumper
 from catalogue import Scenario, load_deployment
 from catalogue.deployments.admission import unsourced
-from catalogue.entries.models import DSPARK
+from catalogue.entries.models import DSPARK, Served
 from catalogue.reading.jsonfile import data_text
 from catalogue.reading.units import human, plain
 
@@ -45,48 +45,26 @@ SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})
 
 
 @dataclass(frozen=True)
-class ServerScript:
-    """What one node runs of one server.
-
-    Attributes:
-        number, port: of the server.
-        flags: arguments.
-        variables: of its environment, besides those that all servers of the node share.
-    """
-
-    number: int
-    port: int
-    flags: tuple[Setting, ...]
-    variables: tuple[Setting, ...]
-
-
-@dataclass(frozen=True)
 class Node:
     """One node: its script and its environment.
 
     Attributes:
         name, host: of its files, and of the machine.
-        title, release: of the deployment and its engine.
         first: host of the first node of its server.
-        rank, span: of this node among those of its server, and how many there are.
+        pool: that it belongs to.
         ray: whether the nodes of a server meet in a Ray cluster.
-        model: variable that names the checkpoint.
         command: that starts a server, before its arguments.
-        servers: that it runs, or takes part in.
+        servers: that it runs, or takes part in: its part, arguments, and variables of its own.
         variables: environment of all of them.
     """
 
     name: str
     host: str
-    title: str
-    release: str
     first: str
-    rank: int
-    span: int
+    pool: Pool
     ray: bool
-    model: str
     command: str
-    servers: tuple[ServerScript, ...]
+    servers: tuple[tuple[Part, tuple[Setting, ...], tuple[Setting, ...]], ...]
     variables: tuple[Setting, ...]
 
 
@@ -96,18 +74,16 @@ class Model:
 
     Attributes:
         variable: that names it.
-        name, precision: of the model, and its format.
+        scenario: that loads it.
         repository: of the published checkpoint; empty where none is known.
-        engine, source: who is shown to start it, and where; None where nobody is.
+        served: who is shown to start it; None where nobody is.
         description: of the checkpoint; None where there is nothing to say.
     """
 
     variable: str
-    name: str
-    precision: str
+    scenario: Scenario
     repository: str
-    engine: str | None
-    source: str | None
+    served: Served | None
     description: str | None
 
 
@@ -121,7 +97,6 @@ class Launch:
         watched: the pools with predictions and alerts.
         comparisons: of each pool with the nearest published recipe, by name; None without one.
         runs: of the benchmark.
-        fits: whether each pool fits in memory, by name.
         files: texts by path in the directory.
     """
 
@@ -132,7 +107,6 @@ class Launch:
     watched: tuple[Watched, ...]
     comparisons: Mapping[str, Comparison | None]
     runs: tuple[Bench, ...]
-    fits: Mapping[str, bool]
     files: Mapping[str, str]
 
 
@@ -211,8 +185,7 @@ def deployed(named: Mapping[str, Scenario], reference: tuple[str, tuple[str, ...
                 else reference[0])
     runs = tuple(bench.plan(pools, [pool.predicted for pool in of]))
     launch = Launch(scenario, reference[1], str(pools[0].release), pools, of,
-                    {pool.name: recipes.compare(pool) for pool in pools}, runs,
-                    {name: answer.fits for name, answer in answers.items()}, {})
+                    {pool.name: recipes.compare(pool) for pool in pools}, runs, {})
     return replace(launch, files=files_of(launch))
 
 
@@ -272,19 +245,16 @@ def nodes_of(pool: Pool) -> list[Node]:
             command += f' --speculative-draft-model-path "${pool.model}"'
     ray = pool.release.name in vllm.NAMES and vllm.ray(pool.layout, pool.release)
     nodes = []
-    for number in range(pool.layout.nodes):
-        settings = [(part, flags, variables) for part, flags, variables in zip(
-            pool.layout.parts, pool.flags, pool.variables, strict=True) if part.node == number]
-        first, _, variables = settings[0]
+    for number, host in enumerate(pool.hosts):
+        servers = [server for server in zip(pool.layout.parts, pool.flags, pool.variables,
+                                            strict=True) if server[0].node == number]
+        first, _, variables = servers[0]
         shared = tuple(setting for setting in variables
-                       if all(setting in others for _, _, others in settings))
+                       if all(setting in others for _, _, others in servers))
         nodes.append(Node(
-            f"{pool.name}-{number}", pool.hosts[number], pool.scenario.heading["en"],
-            str(pool.release), pool.hosts[number - first.rank], first.rank, pool.layout.span, ray,
-            pool.model, command, tuple(ServerScript(
-                part.server, part.port, flags,
-                tuple(setting for setting in variables if setting not in shared))
-                for part, flags, variables in settings), shared))
+            f"{pool.name}-{number}", host, pool.hosts[number - first.rank], pool, ray, command,
+            tuple((part, flags, tuple(setting for setting in own if setting not in shared))
+                  for part, flags, own in servers), shared))
     return nodes
 
 
@@ -293,23 +263,19 @@ def models_of(pools: Sequence[Pool]) -> list[Model]:
     models = []
     for pool in {pool.model: pool for pool in pools}.values():
         checkpoint, description = checkpoint_of(pool)
-        served = next((served for served in checkpoint.served
-                       if served.engine == pool.release.name), None) if checkpoint else None
+        served = [] if checkpoint is None else [
+            served for served in checkpoint.served if served.engine == pool.release.name]
         models.append(Model(
-            pool.model, pool.scenario.model.name["en"], pool.scenario.precision.name["en"],
-            str(checkpoint.repository) if checkpoint else "",
-            served.engine if served else None, served.source if served else None,
-            description[0] if description else None))
+            pool.model, pool.scenario, str(checkpoint.repository) if checkpoint else "",
+            next(iter(served), None), description[0] if description else None))
     return models
 
 
 def files_of(launch: Launch) -> dict[str, str]:
     """All files of a launch, by path."""
-    pools, of = launch.pools, launch.watched
+    pools = launch.pools
     source = {"scenario": launch.scenario, "overrides": list(launch.overrides),
               "engine": launch.engine}
-    monitoring = {"prometheus.yml": render("prometheus.yml", scrapes=scrapes(pools)),
-                  "alerts.yml": render("alerts.yml", rules=rules(of))}
     entry = f"127.0.0.1:{ROUTER_PORT}" if routed(pools) else pools[0].addresses[0]
     cards: Counter[str] = Counter()
     for pool in pools:
@@ -326,23 +292,25 @@ def files_of(launch: Launch) -> dict[str, str]:
     pages = "".join(render(f"RECIPE.{language}.md", compared=compared) for language in ("en", "zh"))
     return {
         "README.md": readme, **scripts(pools),
-        **{f"monitoring/{name}": text for name, text in monitoring.items()},
+        "monitoring/prometheus.yml": render("prometheus.yml", scrapes=scrapes(pools)),
+        "monitoring/alerts.yml": render("alerts.yml", rules=rules(launch.watched)),
         "bench/plan.json": data_text({**source, "runs": [run.as_json() for run in launch.runs]}),
         "bench/run.sh": render("run.sh", runs=launch.runs, entry=entry, model=pools[-1].model,
                                client=bench.tool_of(pools[0].release)),
-        "deployment.json": data_text({**source, "pools": {
-            pool.pool.name: summary(pool, launch.fits[pool.pool.name]) for pool in of}}),
+        "deployment.json": data_text({**source, "pools": pools_as_json(launch)}),
         recipes.FILE: pages.removesuffix("\n")}
 
 
-def summary(of: Watched, fits: bool) -> dict[str, Any]:
-    """Assumptions and predictions of a pool, for programs."""
-    return {
+def pools_as_json(launch: Launch) -> dict[str, Any]:
+    """Assumptions and predictions of each pool as plain data, SI units."""
+    return {of.pool.name: {
         "nodes": list(of.pool.hosts), "servers": of.pool.addresses,
         "settings": [{"name": setting.name, "value": plain_value(setting.value),
                       "why": setting.why}
                      for setting in (*of.pool.variables[0], *of.pool.flags[0])],
         "predicted": of.predicted.as_json(), "startup_line": of.startup and of.startup.as_json(),
-        "fits": fits,
+        "longest": of.pool.longest.tokens, "refused": of.pool.longest.refused,
+        "unkept": {limit.quantity: limit.sentence for limit in of.exceeded},
         "alerts": {alert.name: {"above": alert.above, "threshold": alert.threshold,
                                 "because": alert.because} for alert in of.alerts}}
+        for of in launch.watched}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,13 @@ from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.entries.entry import MEAN, PERCENTILES, ServiceLimits
 from catalogue.entries.profiles import in_order
-from catalogue.reading.units import DAY, HOUR, MINUTE, human, plain
+from catalogue.reading.units import human, plain
 
 RAREST = 1e-3  # share of the steps; the tail of the occupancy is known to a seventh of it
-FARTHEST = 64.0  # times the planned length that are tried
-POINTS = 400
 WINDOW, HOLD, DOWN = "5m", "5m", "1m"
 BUSY = 0.9  # of the requests that are predicted in flight: from here on throughput is judged
 SHOWN = '{{ printf "%.3g" $value }}'
 SCRAPED = "15s"
-SECONDS = {"s": 1, "m": MINUTE, "h": HOUR, "d": DAY}
 RULES = "alerts.yml"
 EVERY_NODE = "0.4.10"  # release from which every node of an SGLang server exports metrics
 NAMES = {"ttft": "TimeToFirstToken", "tpot": "TimePerOutputToken", "e2e": "EndToEndLatency"}
@@ -54,23 +50,17 @@ METRICS = {engine: {quantity: tuple(f"{engine}:{name}" for name in names.split()
     "vllm": _SAME | {
         "decoded": "request_decode_time_seconds", "running": "num_requests_running",
         "waiting": "num_requests_waiting", "occupied": "kv_cache_usage_perc gpu_cache_usage_perc",
-        "preempted": "num_preemptions_total", "prompts": "request_prompt_tokens",
-        "answers": "request_generation_tokens",
+        "preempted": "num_preemptions_total", "answers": "request_generation_tokens",
         "hits": "prefix_cache_hits_total gpu_prefix_cache_hits_total",
-        "asked": "prefix_cache_queries_total gpu_prefix_cache_queries_total",
-        "accepted": "spec_decode_num_accepted_tokens_total",
-        "drafts": "spec_decode_num_drafts_total"},
+        "accepted": "spec_decode_num_accepted_tokens_total"},
     "sglang": _SAME | {
         "running": "num_running_reqs", "waiting": "num_queue_reqs", "occupied": "token_usage",
-        "preempted": "num_retracted_requests_total", "counted": "num_requests_total",
-        "hits": "cached_tokens_total", "asked": "prompt_tokens_total",
+        "preempted": "num_retracted_requests_total", "hits": "cached_tokens_total",
         "accepted": "spec_accept_length"}}.items()}
 """Engine -> quantity -> the metrics that export it, those of later releases first."""
 FORMS = {
     "mean": "sum(rate({0}_sum{at})) / sum(rate({0}_count{at}))",
     "quantile": "histogram_quantile({number:.6g}, sum by (le) (rate({0}_bucket{at})))",
-    "ratio": "sum(rate({0}{at})) / sum(rate({1}{at}))",
-    "one plus ratio": "1 + sum(rate({0}{at})) / sum(rate({1}{at}))",
     "pace": "sum(rate({0}_sum{at})) / (sum(rate({1}_sum{at})) - sum(rate({1}_count{at})))",
     "rate": "sum(rate({0}{at}))",
     "load": "sum(avg_over_time({0}{at})) + sum(avg_over_time({1}{at}))",
@@ -93,9 +83,6 @@ class Predicted:
         occupied: share of the cache's blocks, on average [1]; None where nothing is predicted.
         overflow: share of the steps in which the cache does not suffice [1].
         prompt, answer: mean lengths [token].
-        limits: of what the predictions rest on: mean length of prompts and answers, share of
-            prompts that is cached, tokens of a step, at which a prediction itself leaves its
-            interval; absent where it never does.
         burst: whether all requests arrive at once.
     """
 
@@ -110,7 +97,6 @@ class Predicted:
     overflow: float
     prompt: float
     answer: float
-    limits: Mapping[str, float]
     burst: bool
 
     def as_json(self) -> dict[str, Any]:
@@ -140,8 +126,7 @@ def predicted(scenario: Scenario, answer: Estimate | None = None) -> Predicted:
                      planned=float(numbers["concurrency"]), in_flight=seen.in_flight,
                      occupied=_occupied(answer, steady.cache),
                      overflow=steady.cache.get("cache_overflow", 0.0),
-                     prompt=float(numbers["input_tokens"]), answer=length,
-                     limits=_limits(scenario, seen.ttft, seen.tpot, seen.burst), burst=seen.burst)
+                     prompt=float(numbers["input_tokens"]), answer=length, burst=seen.burst)
 
 
 def predicted_pools(of: Service) -> tuple[Predicted, ...]:
@@ -168,12 +153,11 @@ def predicted_pools(of: Service) -> tuple[Predicted, ...]:
         inputs = scenario.inputs() | {"concurrency": max(1.0, in_flight)}
         everything = evaluate(inputs, scenario.model.attention)
         cache = {name: float(everything[name]) for name in CACHE}
-        limits = _limits(scenario, seen.ttft, seen.tpot, True)
         pools.append(Predicted(
             **seen.amounts(), requests=requests, in_flight=in_flight,
             planned=max(answer.in_flight, math.ceil(seen.in_flight)),
             occupied=_occupied(answer, cache), overflow=cache["cache_overflow"],
-            prompt=pair.prompt, answer=pair.answer, limits=limits, burst=False))
+            prompt=pair.prompt, answer=pair.answer, burst=False))
     return tuple(pools)
 
 
@@ -185,31 +169,6 @@ def _occupied(answer: Estimate, cache: Mapping[str, float]) -> Amount | None:
     share = cache["cache_occupied"]
     return Amount(share, share * blocks.value / max(blocks.high, 1),
                   share * blocks.value / max(blocks.low, 1), "1")
-
-
-def _limits(scenario: Scenario, ttft: Amount, tpot: Amount, burst: bool) -> dict[str, float]:
-    """Where what was assumed of requests alone moves a prediction to the end of its interval."""
-    numbers = scenario.inputs()
-    longer, fewer = np.geomspace(1, FARTHEST, POINTS), 1 - np.linspace(0, 1, POINTS)
-    limits = {}
-    for name, quantity, interval, values in (
-            ("input_tokens", "ttft", ttft, numbers["input_tokens"] * longer),
-            ("output_tokens", "tpot", tpot, numbers["output_tokens"] * longer),
-            ("prefix_hit_share", "ttft", ttft, numbers["prefix_hit_share"] * fewer),
-            ("accepted_length", "tpot", tpot, numbers["accepted_length"] ** fewer
-             if numbers["accepted_length"] else np.zeros(1))):
-        if not values[0]:
-            continue
-        varied: dict[str, Any] = {**numbers, name: values}
-        varied["context_tokens"] = np.maximum(
-            numbers["context_tokens"], varied["input_tokens"] + varied["output_tokens"])
-        times = evaluate(varied, scenario.model.attention)[
-            f"{'' if burst else 'steady_'}{quantity}"]
-        times = np.broadcast_to(times, values.shape)
-        beyond = np.flatnonzero(times > times[0] * interval.high / interval.value)
-        if beyond.size:
-            limits[name] = float(values[beyond[0]])
-    return limits
 
 
 # --- alerts ---------------------------------------------------------------------------------------
@@ -278,8 +237,7 @@ def alerts(pool: Pool, of: Predicted) -> tuple[Alert, ...]:
 
     Raises ParamsError, one sentence, for a release that exports none of what is needed.
     """
-    own = (*limit_alerts(pool), *latency_alerts(pool, of), *load_alerts(pool, of),
-           *assumption_alerts(pool, of))
+    own = (*limit_alerts(pool), *latency_alerts(pool, of), *load_alerts(pool, of))
     return tuple(replace(alert, name=alert_name(alert.name, pool)) for alert in own)
 
 
@@ -320,6 +278,17 @@ def limits_of(limits: ServiceLimits | None) -> Mapping[str, tuple[str, float]]:
     return {name: next(iter(limit.stated.items())) for name, limit in stated.items() if limit}
 
 
+def limits_of_pool(pool: Pool) -> Mapping[str, tuple[str, float]]:
+    """Limits of the service that a pool can keep: of two pools, one has the first tokens."""
+    return {quantity: limit for quantity, limit in limits_of(pool.scenario.file.limits).items()
+            if pool.role != ("prefill" if quantity != "ttft" else "decode")}
+
+
+def promise(quantity: str, at: str, limit: float) -> str:
+    """A limit of the service as a sentence."""
+    return f"Promised: {WORDS[quantity]} {at} of at most {human(limit, 's')}."
+
+
 def objectives(quantity: str, at: str, limit: float, mean: Signal | None, histogram: str | None,
                job: str) -> Iterator[Alert]:
     """The alerts on one limit of a service.
@@ -337,12 +306,12 @@ def objectives(quantity: str, at: str, limit: float, mean: Signal | None, histog
         histogram: of the percentile; None where the release has none.
         job: the pool, as it is scraped.
     """
-    promise = f"Promised: {WORDS[quantity]} {at} of at most {human(limit, 's')}."
+    summary = promise(quantity, at, limit)
     if at == MEAN or histogram is None:
         if mean is not None:
             instead = "" if at == MEAN else (
                 ", told by the mean: the release has no such histogram")
-            yield Alert(f"{NAMES[quantity]}AboveLimit", mean, True, limit, "critical", promise,
+            yield Alert(f"{NAMES[quantity]}AboveLimit", mean, True, limit, "critical", summary,
                         f"the limit of the service{instead} [s]", windows=PACES[0][2])
         return
     budget, shares = 1 - PERCENTILES[at], set[float]()
@@ -351,18 +320,16 @@ def objectives(quantity: str, at: str, limit: float, mean: Signal | None, histog
         if late not in shares:
             yield Alert(
                 f"{NAMES[quantity]}{name}", Signal(job, "quantile", (histogram,), 1 - late), True,
-                limit, severity, promise,
+                limit, severity, summary,
                 f"the limit of the service: more than {plain(late)} of the requests are late, "
                 f"{plain(late / budget)} times as many as may be [s]", windows=windows)
         shares.add(late)
 
 
 def limit_alerts(pool: Pool) -> Iterator[Alert]:
-    """Limits of the service, on the pool that keeps them."""
+    """Limits of the service."""
     release = pool.release
-    for quantity, (at, limit) in limits_of(pool.scenario.file.limits).items():
-        if pool.role == ("prefill" if quantity != "ttft" else "decode"):
-            continue
+    for quantity, (at, limit) in limits_of_pool(pool).items():
         names = _metrics(pool)["pace" if quantity == "tpot" else quantity]
         histogram = release.metric(*names) if release.exports(*names) else None
         mean = (pace(pool) if quantity == "tpot"
@@ -422,47 +389,24 @@ def load_alerts(pool: Pool, of: Predicted) -> Iterator[Alert]:
                     f"{why} [request/s]")
 
 
-def assumption_alerts(pool: Pool, of: Predicted) -> Iterator[Alert]:
-    """Assumptions of the predictions, where one alone moves a prediction out of its interval."""
-    sglang = pool.release.name == "sglang"  # its histograms of lengths come only with a flag
-    rows = (  # name, assumption, above, signal, summary, what it moves, unit
-        ("PromptsLongerThanPlanned", "input_tokens", True,
-         ("ratio", "prompted", "counted") if sglang else ("mean", "prompts"),
-         f"Prompts of {of.prompt:,.0f} tokens were planned.", "TTFT", "token"),
-        ("AnswersLongerThanPlanned", "output_tokens", True,
-         ("ratio", "generated", "counted") if sglang else ("mean", "answers"),
-         f"Answers of {of.answer:,.0f} tokens were planned.", "TPOT", "token"),
-        ("PrefixHitsBelowPlan", "prefix_hit_share", False, ("ratio", "hits", "asked"),
-         "The prefix cache finds less than was assumed.", "TTFT", "1"),
-        ("DraftsBelowPlan", "accepted_length", False,
-         ("average", "accepted") if sglang else ("one plus ratio", "accepted", "drafts"),
-         "Fewer drafted tokens count than was assumed.", "TPOT", "token per step"))
-    for name, assumption, above, signal, summary, moved, unit in rows:
-        if assumption in of.limits and pool.role != {"TTFT": "decode", "TPOT": "prefill"}[moved]:
-            yield Alert(name, _signal(pool, *signal), above, of.limits[assumption], "info", summary,
-                        f"from here on this length alone moves the predicted {moved} to the end "
-                        f"of its interval [{unit}]")
-
-
 # --- pools with their alerts ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Broken:
+class ExceededLimit:
     """A limit of the service that the prediction exceeds.
 
     Attributes:
-        alert: on the limit.
         quantity: ``ttft``, ``tpot`` or ``e2e``.
-        value: that is predicted [s].
-        share: of the requests, simulated, for which it is; None of the mean.
+        at: ``mean``, or a percentile of simulated requests.
+        limit, value: promised and predicted [s].
         sentence: as the files have it.
     """
 
-    alert: Alert
     quantity: str
+    at: str
+    limit: float
     value: float
-    share: float | None
     sentence: str
 
 
@@ -472,55 +416,37 @@ class Watched:
 
     Attributes:
         pool, predicted, alerts: as their classes.
-        broken: limits of the service that the prediction exceeds.
-        seen: of limits at a percentile, the times of simulated requests [s].
+        exceeded: limits of the service that the prediction exceeds.
         startup: line that the engine prints of its cache when it starts; None if unknown.
     """
 
     pool: Pool
     predicted: Predicted
     alerts: tuple[Alert, ...]
-    broken: tuple[Broken, ...] = ()
-    seen: Mapping[str, np.ndarray] = field(default_factory=dict)
-    startup: StartupLine | None = None
+    exceeded: tuple[ExceededLimit, ...]
+    startup: StartupLine | None
 
 
 def watched(pool: Pool, of: Predicted) -> Watched:
-    """A pool with its alerts; limits at a percentile are simulated.
+    """A pool with its alerts, and limits that its prediction exceeds.
+
+    Limits at a percentile are simulated; those of two pools are compared with means.
 
     Raises ParamsError, one sentence, for a limit at a percentile of what cannot be simulated.
     """
-    percentiles = {name for name, (at, _) in limits_of(pool.scenario.file.limits).items()
-                   if at != MEAN}
-    users = simulate_load(pool.scenario).summary if percentiles and pool.role == "both" else None
-    seen = {name: getattr(users, name).values for name in percentiles} if users else {}
-    own = alerts(pool, of)
-    return Watched(pool, of, own, tuple(broken_limits(of, own, seen)), seen,
-                   startup_line(pool.scenario))
-
-
-def broken_limits(of: Predicted, own: Sequence[Alert], seen: Mapping[str, np.ndarray]
-                  ) -> Iterator[Broken]:
-    """Limits of the service that a prediction exceeds.
-
-    Args:
-        of: the prediction.
-        own: alerts of the pool.
-        seen: times of simulated requests, by quantity [s].
-    """
-    for alert in own:
-        quantity = next((key for key, name in NAMES.items() if name in alert.name), None)
-        if not alert.windows or quantity is None:
-            continue
-        value, share = float(getattr(of, quantity).value), None
-        if alert.signal.kind == "quantile" and quantity in seen:
-            share = alert.signal.number
-            value = float(np.quantile(seen[quantity], share))
-        if value > alert.threshold:
-            requests = ("on average" if share is None
-                        else f"of {share:.0%} of the requests, simulated")
-            yield Broken(alert, quantity, value, share, f"{alert.summary} Predicted: "
-                                                        f"{human(value, 's')} {requests}.")
+    limits, exceeded = limits_of_pool(pool), []
+    simulated = (simulate_load(pool.scenario).summary if pool.role == "both"
+                 and any(at != MEAN for at, _ in limits.values()) else None)
+    for quantity, (at, limit) in limits.items():
+        value, basis = float(getattr(of, quantity).value), MEAN
+        if simulated is not None and at != MEAN:
+            value, basis = float(np.quantile(getattr(simulated, quantity).values,
+                                             PERCENTILES[at])), at
+        if value > limit:
+            exceeded.append(ExceededLimit(quantity, basis, limit, value, (
+                f"{promise(quantity, at, limit)} Predicted: {human(value, 's')}"
+                f"{' on average' if basis == MEAN else ', simulated'}.")))
+    return Watched(pool, of, alerts(pool, of), tuple(exceeded), startup_line(pool.scenario))
 
 
 # --- files of Prometheus --------------------------------------------------------------------------
@@ -567,18 +493,6 @@ def down_rules(pool: Pool) -> list[dict[str, Any]]:
          "labels": labels,
          "annotations": {"summary": "No server of the pool is scraped.",
                          "description": "There is nothing to watch."}}]
-
-
-def seconds(text: str) -> float:
-    """A duration of Prometheus [s].
-
-    >>> seconds("5m")
-    300.0
-    """
-    match = re.fullmatch(r"(\d+)([smhd])", text)
-    if match is None:
-        raise ValueError(f"'{text[:20]}' is not a duration, expected one such as 5m")
-    return float(int(match[1]) * SECONDS[match[2]])
 
 
 def scrapes(pools: Iterable[Pool]) -> dict[str, Any]:

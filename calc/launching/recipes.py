@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from calc.launching.deployed_pools import Pool, checkpoint_of
-from calc.launching.server import Release, own_code, plain
+from calc.launching.server import Release, plain
 from catalogue import library, load_device, load_precision
-from catalogue.entries.deployments import Condition, Recipe, Recipes, Unset
+from catalogue.entries.deployments import Recipe, Recipes, Unset
 from catalogue.entries.profiles import in_order
 from catalogue.messages import Pair, messages
 from catalogue.reading.values import sources
@@ -35,11 +36,14 @@ class Difference:
 
     Attributes:
         name: of the flag or variable; a key of a JSON value after a dot.
+        kind: ``more``, ``fewer`` or ``other``: of the deployment alone, of the recipe alone, of
+            both with different values.
         here, there: values as text; None where it is not set.
         why: the reason in both languages; None where none is known.
     """
 
     name: str
+    kind: str
     here: str | None
     there: str | None
     why: Pair | None
@@ -52,8 +56,8 @@ class Comparison:
     Attributes:
         pool: name of the pool.
         recipe, of: name of the recipe and its entry.
-        more, fewer, other: settings of the pool alone, of the recipe alone, and of both with
-            different values, each sorted by name.
+        differences: sorted by name.
+        counts: of differences by their kind.
         line: recipe, address, date, and how many settings differ.
         about: what the recipe is for: cards, format, and the release that it names.
     """
@@ -61,9 +65,8 @@ class Comparison:
     pool: str
     recipe: str
     of: Recipe
-    more: tuple[Difference, ...]
-    fewer: tuple[Difference, ...]
-    other: tuple[Difference, ...]
+    differences: tuple[Difference, ...]
+    counts: Mapping[str, int]
     line: Pair
     about: Pair
 
@@ -79,18 +82,16 @@ def compare(pool: Pool) -> Comparison | None:
     if match is None:
         return None
     name, recipe, of = match
-    differences = list(differences_of(pool, recipe, of))
-    more, fewer, other = (tuple(difference for difference in differences if test(difference))
-                          for test in (lambda row: row.there is None, lambda row: row.here is None,
-                                       lambda row: None not in (row.here, row.there)))
+    differences = tuple(differences_of(pool, recipe, of))
+    counter = Counter(difference.kind for difference in differences)
+    counts = {kind: counter[kind] for kind in ("more", "fewer", "other")}
     source = sources()[recipe.source]
-    names = [load_device(card).name for card in recipe.cards]
-    return Comparison(pool.name, name, recipe, more, fewer, other, say(
+    cards = [load_device(card).name for card in recipe.cards]
+    return Comparison(pool.name, name, recipe, differences, counts, say(
         "beside", pool=pool.name, recipe=name, url=source.get("url", ""),
-        date=str(source.get("date", source.get("read", ""))), more=len(more), fewer=len(fewer),
-        other=len(other), file=FILE), say(
+        date=str(source.get("date", source.get("read", ""))), file=FILE, **counts), say(
         "of-recipe", count=recipe.count, precision=recipe.precision,
-        cards=(", ".join(card["en"] for card in names), "、".join(card["zh"] for card in names)),
+        cards=(", ".join(card["en"] for card in cards), "、".join(card["zh"] for card in cards)),
         named=bool(recipe.checkpoint), checkpoint=recipe.checkpoint or "",
         known=bool(recipe.release), release=recipe.release or ""))
 
@@ -105,18 +106,23 @@ def differences_of(pool: Pool, recipe: Recipe, of: Recipes) -> Iterator[Differen
     ours = _flat(release, {setting.name: setting.value for setting in settings})
     whys = {_name(release, setting.name): setting.why for setting in settings}
     published = _flat(release, theirs)
-    for key in sorted(ours.keys() | published.keys()):
-        here, there = ours.get(key), published.get(key)
-        if key.partition(".")[0] in ADDRESSES or (
-                here is not None and there is not None and _alike(here, there)):
+    for name in sorted(ours.keys() | published.keys()):
+        flag, here, there = name.partition(".")[0], ours.get(name), published.get(name)
+        if flag in ADDRESSES:
             continue
         if here is None:
-            why = reason_unset(of, pool, key, there)
+            kind, why = "fewer", (release_reason(release, name, there)
+                                  or _reason(of.unset, pool, name, there))
+        elif there is not None and _alike(here, there):
+            continue
         else:
-            cause = cause_of(of, key)
-            why = (_reason(of.added, pool, key, here) if there is None else None) or (
-                say("because", cause=cause, why=whys[key.partition(".")[0]]) if cause else None)
-        yield Difference(key, here, there, why)
+            kind = "more" if there is None else "other"
+            why = _reason(of.added, pool, name, here) if there is None else None
+            cause = next((cause for cause, names in of.causes.items()
+                          if name in names or flag in names), None)
+            if why is None and cause is not None:
+                why = say("because", cause=cause, why=whys[flag])
+        yield Difference(name, kind, here, there, why)
 
 
 def nearest_recipe(pool: Pool) -> tuple[str, Recipe, Recipes] | None:
@@ -125,30 +131,27 @@ def nearest_recipe(pool: Pool) -> tuple[str, Recipe, Recipes] | None:
     It is of the same model and engine, on the same card or one of the same architecture; of
     several the one on the same card, of the same checkpoint, role, format, cards, replicas, drafts.
     """
-    scenario = pool.scenario
-    files: list[Recipes] = [library.load("recipes", name) for name in library.names("recipes")]
-    fits = [(name, recipe, of) for of in files if of.engine == pool.release.name
-            for name, recipe in of.recipes.items() if scenario.model.id in recipe.models
-            and any(load_device(card).architecture == scenario.device.architecture
-                    for card in recipe.cards)]
-
-    starts, _ = checkpoint_of(pool)
-    repository = starts.repository if starts else None
+    scenario, release = pool.scenario, pool.release
+    checkpoint, _ = checkpoint_of(pool)
+    repository = checkpoint.repository if checkpoint else None
     cards = sum(part.cards for part in pool.layout.parts if part.server == 0)
 
     def distance(candidate: tuple[str, Recipe, Recipes]) -> tuple[Any, ...]:
         _, recipe, _ = candidate
-        flags = recipe.flags
-        replicas = int(flags.get("--data-parallel-size") or flags.get(DP) or 1)
-        drafts = any(name.startswith("--speculative") for name in flags)
-        weights = load_precision(recipe.precision).weights
+        replicas = int(recipe.flags.get("--data-parallel-size") or recipe.flags.get(DP) or 1)
+        drafts = any(name.startswith("--speculative") for name in recipe.flags)
         return (scenario.device.id not in recipe.cards, recipe.checkpoint != repository,
-                recipe.role != pool.role, weights != scenario.precision.weights,
+                recipe.role != pool.role,
+                load_precision(recipe.precision).weights != scenario.precision.weights,
                 recipe.precision != scenario.precision.id, abs(recipe.count - cards),
                 (replicas > 1) != (pool.layout.joined > 1),
                 drafts != bool(scenario.inputs()["draft_tokens"]))
 
-    return min(fits, key=distance, default=None)
+    files: list[Recipes] = [library.load("recipes", name) for name in library.names("recipes")]
+    return min(((name, recipe, of) for of in files if of.engine == release.name
+                for name, recipe in of.recipes.items() if scenario.model.id in recipe.models
+                and any(load_device(card).architecture == scenario.device.architecture
+                        for card in recipe.cards)), key=distance, default=None)
 
 
 def _name(release: Release, name: str) -> str:
@@ -193,53 +196,29 @@ def _alike(here: str, there: str) -> bool:
         return here.lower() == there.lower() or {here, there} == {"EAGLE", "NEXTN"}
 
 
-def cause_of(of: Recipes, name: str) -> str | None:
-    """The kind of decision that a setting belongs to, by its name or that of its flag."""
-    return next((cause for cause, names in of.causes.items()
-                 if name in names or name.partition(".")[0] in names), None)
-
-
-def reason_unset(of: Recipes, pool: Pool, name: str, value: str | None) -> Pair | None:
-    """Why a recipe's setting is left out: the release lacks it, or does so by itself, or what the
-    file of recipes says of such deployments."""
-    release, flag = pool.release, name.partition(".")[0]
-    by = release.by[0][0]
-    if flag in by.index and release.judge(flag) == "unknown":
+def release_reason(release: Release, name: str, value: str | None) -> Pair | None:
+    """Why a recipe's setting is left out by any deployment: the release lacks it, or has it so."""
+    flag = name.partition(".")[0]
+    if flag in release.by[0][0].index and release.judge(flag) == "unknown":
         return say("release-lacks", release=str(release))
-    defaults = [state.default for engine, version in release.by
-                if (state := engine.state(flag, version)) is not None and not state.dynamic]
-    if defaults and "." not in name and value is not None and defaults[0] is not None and _alike(
-            _text(defaults[0]), value):
+    default = next((state.default for engine, version in release.by
+                    if (state := engine.state(flag, version)) is not None and not state.dynamic),
+                   None)
+    if name == flag and None not in (value, default) and _alike(_text(default), str(value)):
         return say("by-default", release=str(release))
-    return _reason(of.unset, pool, name, value)
+    return None
 
 
 def _reason(rows: Sequence[Unset], pool: Pool, name: str, value: str | None) -> Pair | None:
     """The reason that a recipes file gives for a setting of this pool; None if it gives none."""
+    flags = {setting.name for setting in pool.flags[0]}
     for row in rows:
-        if (name in row.names or name.partition(".")[0] in row.names) and (
-                row.value is None or _alike(_text(row.value), value or "")) and (
-                row.since is None or in_order(row.since) <= in_order(pool.release.version)) and all(
-                CONDITIONS[condition](pool) for condition in row.when):
+        if ({name, name.partition(".")[0]} & {*row.names} and flags.issuperset(row.given)
+                and flags.isdisjoint(row.without)
+                and (row.value is None or _alike(_text(row.value), value or ""))
+                and in_order(row.since or "0") <= in_order(pool.release.version)):
             return row.why["en"], row.why["zh"]
     return None
-
-
-def _has(pool: Pool, name: str) -> bool:
-    return any(flag.name == name for flag in pool.flags[0])
-
-
-CONDITIONS: Mapping[Condition, Callable[[Pool], bool]] = {
-    "no-drafts": lambda pool: not pool.scenario.inputs()["draft_tokens"],
-    "one-pool": lambda pool: pool.role == "both",
-    "one-replica": lambda pool: pool.layout.joined == 1,
-    "no-code": lambda pool: not own_code(pool.scenario),
-    "prefixes": lambda pool: bool(pool.scenario.inputs()["prefix_hit_share"]),
-    "eager": lambda pool: _has(pool, "--enforce-eager"),
-    "blocks": lambda pool: _has(pool, "--speculative-dspark-block-size"),
-    "joined": lambda pool: pool.layout.joined > 1,
-    "sent": lambda pool: _has(pool, "--moe-a2a-backend"),
-    "gathered": lambda pool: not _has(pool, "--moe-a2a-backend")}
 
 
 def lines(comparisons: Mapping[str, Comparison | None]) -> list[Pair]:

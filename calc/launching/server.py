@@ -6,7 +6,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -499,41 +499,24 @@ class Target:
         return int(value.value) if value else 0
 
 
-Condition = Callable[[Target], Any]
-Table = tuple[tuple[Condition, Any, Any, Any], ...]
+Table = tuple[tuple[Any, Any, Any, str], ...]
 """Flags in the order of the script: condition; name, or several spellings in a list, each perhaps
-with a value of its own; value, None of a switch; reason. All but the first may be functions."""
+with a value of its own; value, None of a switch; reason."""
 
 
-def settings_of(table: Table, target: Target) -> list[Setting]:
-    """The settings of a table for a target.
+def settings_of(release: Release, table: Table) -> list[Setting]:
+    """The settings of a table whose condition is true.
 
     Raises ParamsError, one sentence, for what the release does not take.
     """
     settings = []
-    for condition, *row in table:
-        if condition(target):
-            names, value, why = (cell(target) if callable(cell) else cell for cell in row)
+    for condition, names, value, why in table:
+        if condition:
             spellings = [(name, value) if isinstance(name, str) else name
                          for name in (names if isinstance(names, list) else [names])]
             settings.append(Setting(names, value, why) if spellings[0][0] in LIBRARIES
-                            else target.release.first(spellings, why))
+                            else release.first(spellings, why))
     return settings
-
-
-def number(key: str) -> Callable[[Target], int]:
-    """The value of a flag that a scenario states."""
-    return lambda target: target.stated(key)
-
-
-def several(key: str) -> Condition:
-    """The condition that a scenario states more than one."""
-    return lambda target: target.stated(key) > 1
-
-
-def always(_: Target) -> bool:
-    """The condition of flags that every server has."""
-    return True
 
 
 def per_replica(target: Target) -> int:
@@ -645,17 +628,15 @@ def chat_of(scenario: Scenario) -> Any:
     return CHATS.get(family)
 
 
-def own_code(scenario: Scenario) -> bool:
-    """Whether a checkpoint's tokenizer is code of its own, as Kimi's is (``tokenization_kimi``)."""
-    return scenario.model.id.startswith("kimi-k")
+def code_rows(target: Target) -> Table:
+    """A checkpoint's tokenizer that is code of its own, as Kimi's (``tokenization_kimi``)."""
+    return ((target.scenario.model.id.startswith("kimi-k"), "--trust-remote-code", None,
+             "the tokenizer is code of the checkpoint"),)
 
 
-CODE: Table = (
-    (lambda target: own_code(target.scenario), "--trust-remote-code", None,
-     "the tokenizer is code of the checkpoint"),)
-ANSWERING: Table = (
-    (always, "--served-model-name", lambda target: target.scenario.model.id,
-     "the model, as requests name it"),
-    (always, "--host", "0.0.0.0", "requests come from outside"),
-    (always, "--port", lambda target: target.part.port, "of this server"))
-"""Under which name and where a server answers."""
+def address_rows(target: Target) -> Table:
+    """Under which name and where a server answers."""
+    return ((True, "--served-model-name", target.scenario.model.id,
+             "the model, as requests name it"),
+            (True, "--host", "0.0.0.0", "requests come from outside"),
+            (True, "--port", target.part.port, "of this server"))

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from calc.launching.server import (
-    ANSWERING,
     BOOTSTRAP_PORT,
-    CODE,
     COMPRESSED_ROWS,
     DEALT,
     HEAD,
@@ -24,16 +21,15 @@ from calc.launching.server import (
     Table,
     Target,
     Variable,
-    always,
+    address_rows,
     chat_of,
+    code_rows,
     compressed,
     dealt,
-    number,
     per_replica,
     precision,
     quantization,
     settings_of,
-    several,
 )
 from calc.layouts.space import GIGA
 from catalogue import ParamsError, Scenario
@@ -51,11 +47,7 @@ ROUNDED = "activations of the experts are rounded to FP8"
 CHAT_SINCE = "0.5.9"  # whose source has the parsers of all families
 
 
-# --- conditions -----------------------------------------------------------------------------------
-
-
-def _npu(target: Target) -> bool:
-    return target.scenario.device.type == "npu"
+# --- flags ----------------------------------------------------------------------------------------
 
 
 def between_npus(scenario: Scenario, release: Release) -> bool:
@@ -63,58 +55,105 @@ def between_npus(scenario: Scenario, release: Release) -> bool:
     return release.name == "sglang" and scenario.device.type == "npu"
 
 
-def _flash(target: Target) -> bool:
+def flash(scenario: Scenario) -> bool:
     """Whether predictions take FlashMLA to decode: latents in FP8 on Hopper, read as they are
     (``params/kernels/sglang.yml``), where FlashAttention 3 widens them first."""
-    scenario = target.scenario
     return (scenario.model.attention == "mla" and scenario.model.index_topk is None
             and scenario.device.architecture == "sm_90" and scenario.precision.kv_cache == "fp8")
 
 
-def _joined(target: Target, attention: bool) -> bool:
-    """Whether replicas share experts, under the newer name of their flag or the older one."""
-    joined = target.layout.joined
-    return joined > 1 and target.release.has("--attn-dp-size", joined) == attention
+def parallel_rows(t: Target) -> Table:
+    """Cards, ranks of a server, and its nodes."""
+    of, npu = t.layout, t.scenario.device.type == "npu"
+    newer = of.joined > 1 and t.release.has("--attn-dp-size", of.joined)  # name of the flag
+    older = of.joined > 1 and not newer
+    return (
+        (npu, "--device", "npu", "the cards are Ascend's"),
+        (npu, "--attention-backend", "ascend", "the cards are Ascend's"),
+        (not npu and flash(t.scenario) and t.role != "prefill", "--attention-backend", "flashmla",
+         "it reads the cache in FP8"),
+        (True, "--tp-size", of.tp * of.joined, "ranks of a server, per stage"),
+        (of.pp > 1, "--pp-size", of.pp, "parallelism of the scenario"),
+        (newer, "--attn-dp-size", of.joined, JOINED),
+        (older, "--dp-size", of.joined, JOINED),
+        (older, "--enable-dp-attention", None, JOINED),
+        (of.joined > 1 and t.inputs["draft_block"] > 1, "--enable-dp-lm-head", None,
+         "DSpark with data-parallel attention asks for it"),
+        (of.span > 1, "--nnodes", of.span, "nodes of this server"),
+        (of.span > 1, "--node-rank", t.part.rank, "of this node"),
+        (of.span > 1, "--dist-init-addr", Variable(HEAD, f":{MASTER_PORT + t.part.server}"),
+         "its first node"),
+        (of.span == 1 and t.part.first, "--base-gpu-id", t.part.first,
+         "first card of this server"))
 
 
-def _sent(target: Target) -> bool:
+def sent(t: Target) -> bool:
     """Whether tokens are sent to their experts, else gathered."""
-    of = target.layout
-    return (of.experts > 1 and of.slices == 1 and of.joined > 1
-            and not target.inputs["exchange_gathered"])
+    return (t.layout.experts > 1 and t.layout.slices == 1 and t.layout.joined > 1
+            and not t.inputs["exchange_gathered"])
 
 
-def _mode(target: Target) -> str:
+def four_bits(scenario: Scenario) -> bool:
+    """Whether experts multiply NVFP4 by itself, on a card that has a unit for it."""
+    of = scenario.precision
+    return (of.weights.routed_expert in NVFP4 and of.multiply.routed_expert == "fp4"
+            and scenario.device.peak("fp4") is not None)
+
+
+def deepep_mode(t: Target) -> str:
     """How DeepEP sends tokens: a server that does both phases takes either mode, by phase; the
     kernel of NVFP4 experts takes one."""
-    if target.inputs["exchange_normal"]:
+    if t.inputs["exchange_normal"]:
         return "normal"
-    return "low_latency" if target.role == "decode" or _four_bits(target) else "auto"
+    return "low_latency" if t.role == "decode" or four_bits(t.scenario) else "auto"
 
 
-def _four_bits(target: Target) -> bool:
-    """Whether experts multiply NVFP4 by itself, on a card that has a unit for it."""
-    of = target.scenario.precision
-    return (of.weights.routed_expert in NVFP4 and of.multiply.routed_expert == "fp4"
-            and target.scenario.device.peak("fp4") is not None)
+def expert_rows(t: Target) -> Table:
+    """Experts: where they are, how tokens get there, and the deal of caches and prompts."""
+    of, release, sends, deals = t.layout, t.release, sent(t), dealt(t)
+    copies, deal = t.stated("redundant_experts"), t.stated("decode_context_parallel")
+
+    def current(name: str, value: object) -> bool:
+        """Whether the release takes a flag that is not marked as deprecated."""
+        return release.judge(name, value) in TAKEN
+
+    return (
+        (of.experts > 1, "--ep-size", of.experts,
+         (f"experts on {of.experts} ranks, in {of.slices} slices each" if of.slices > 1
+          else f"whole experts on {of.experts} ranks")),
+        (sends, [("--moe-a2a-backend", "deepep"), ("--enable-deepep-moe", None)], None,
+         "tokens are sent to their experts"),
+        (sends, "--deepep-mode", deepep_mode(t), "tokens are sent to their experts"),
+        (sends and four_bits(t.scenario), "--moe-runner-backend", "flashinfer_cutedsl",
+         "the kernel of NVFP4 experts that takes what is sent"),
+        (of.experts > 1 and of.slices == 1 and not sends
+         and not release.has("--moe-a2a-backend", "deepep"), "--enable-ep-moe", None,
+         "whole experts"),
+        (of.joined > 1 and of.tp == 1, "--moe-dense-tp-size", 1,
+         "dense layers are whole on each rank, as attention is"),
+        (t.scenario.file.parallelism.balancing == "periodic", "--enable-eplb", None,
+         "experts lie by their measured load"),
+        (copies, "--ep-num-redundant-experts", copies, "copies of experts per layer"),
+        (t.inputs["micro_batches"] > 1, "--enable-two-batch-overlap", None,
+         "two micro-batches overlap"),
+        (t.inputs["single_batch_overlap"], "--enable-single-batch-overlap", None,
+         "exchange and experts overlap"),
+        (deal > 1, "--dcp-size", deal, "ranks that deal a request's cache"),
+        (deals, [("--enable-prefill-cp", None), ("--enable-nsa-prefill-context-parallel", None)],
+         None, DEALT),
+        (deals and current("--attn-cp-size", of.tp), "--attn-cp-size", of.tp, DEALT),
+        (deals and current("--cp-strategy", "interleave"), "--cp-strategy", "interleave", DEALT),
+        (deals and current("--nsa-prefill-cp-mode", "round-robin-split"), "--nsa-prefill-cp-mode",
+         "round-robin-split", DEALT))
 
 
-def _tokens(target: Target) -> int:
-    """Tokens of a rank that a step sends to experts [token]."""
-    tokens = math.ceil(per_replica(target) * (target.inputs["draft_tokens"] + 1)
-                       / target.layout.tp)
-    if target.role != "decode" and _mode(target) == "low_latency":
-        return max(tokens, math.ceil(target.inputs["max_num_batched_tokens"] / target.layout.tp))
-    return tokens
-
-
-def _mxfp4(target: Target) -> str:
+def mxfp4(scenario: Scenario) -> str:
     """How MXFP4 experts on Hopper take activations: ``fp8`` rounded, ``bf16`` as they are with the
     weights widened, or by default.
 
     Source: ``--flashinfer-mxfp4-moe-precision`` of SGLang's server; its cookbook for DeepSeek-V4.
     """
-    scenario, of = target.scenario, target.scenario.precision
+    of = scenario.precision
     if (not scenario.model.is_moe or scenario.device.architecture != "sm_90"
             or of.weights.routed_expert != MXFP4):
         return ""
@@ -122,202 +161,128 @@ def _mxfp4(target: Target) -> str:
             else "bf16" if compressed(scenario) else "")
 
 
-def _rack(target: Target) -> bool:
-    """Whether NVLink joins the nodes of a rack.
+def step_rows(t: Target) -> Table:
+    """Limits of a server, which deals those of requests and chunks to its replicas; steps."""
+    file, joined, users = t.scenario.file, t.layout.joined, per_replica(t)
+    experts, longest_delay = mxfp4(t.scenario), t.scenario.file.prefill_delay_steps
+    polled, interval = t.stated("scheduler_recv_interval"), t.stated("stream_interval")
+    delayed = file.prefill_coordination == "delay"
+    largest = t.scenario.mechanisms.get("largest_graph") if file.graphs else None
+    return (
+        (experts == "bf16", "--moe-runner-backend", "flashinfer_mxfp4",
+         "the experts' weights are widened, activations stay in BF16"),
+        (experts == "fp8", "--moe-runner-backend", "flashinfer_mxfp4", ROUNDED),
+        (experts == "fp8", "--flashinfer-mxfp4-moe-precision", "fp8", ROUNDED),
+        (True, "--context-length", t.longest.tokens, t.longest.rule[0]),
+        (True, "--max-running-requests", users * joined,
+         (f"{users} of each of {joined} replicas" if joined > 1 else
+          f"{file.workload.concurrency.value} requests, replicas: {t.scenario.replicas}")),
+        (True, "--chunked-prefill-size", t.stated("max_num_batched_tokens") * joined,
+         ("prompt tokens of a step, of all replicas that share experts" if joined > 1
+          else "prompt tokens of a step")),
+        (True, "--page-size", PAGE if flash(t.scenario) else file.workload.block_size.value,
+         "tokens of a block of the cache"),
+        (True, "--mem-fraction-static", t.scenario.share.value, MEMORY),
+        (file.scheduling == "mixed", "--enable-mixed-chunk", None, "a step may mix both phases"),
+        (delayed, "--enable-prefill-delayer", None, "prompts wait until each rank has one"),
+        (delayed and longest_delay, "--prefill-delayer-max-delay-passes",
+         longest_delay and longest_delay.value, "steps that they wait at most"),
+        (polled > 1, "--scheduler-recv-interval", polled,
+         "decode steps until it looks for requests again"),
+        (interval > 1, "--stream-interval", interval, "tokens that are sent together"),
+        (not file.graphs, [("--cuda-graph-backend-decode", "disabled"),
+                           ("--disable-cuda-graph", None)], None, "decode operator by operator"),
+        (largest is not None, ["--cuda-graph-max-bs-decode", "--cuda-graph-max-bs"],
+         largest and int(largest.value), "largest step that is captured"))
 
-    Source: "NVLink Transport Configuration" of SGLang's page on two pools, its recipes for GB200.
+
+def draft_rows(t: Target) -> Table:
+    """How tokens are drafted: in blocks, or singly by the model's own layer or a drafter."""
+    count, drafter = t.stated("draft_tokens"), t.scenario.drafter
+    blocks = count and t.inputs["draft_block"] > 1
+    singly = count and not blocks
+    model = drafter.repository if drafter is not None and singly else None
+    return (
+        (blocks, "--speculative-algorithm", "DSPARK", "blocks are drafted"),
+        (blocks, "--speculative-dspark-block-size", count,
+         "drafts of a step, at most a block of the drafter"),
+        (blocks, "--speculative-num-draft-tokens", count + 1,
+         "tokens drafted per step, and the step's own"),
+        (singly and not model, "--speculative-algorithm", "EAGLE",
+         "the model's own layer drafts"),
+        (model, "--speculative-algorithm", "EAGLE3", "a drafter apart from the model drafts"),
+        (model, "--speculative-draft-model-path", model, "the drafter"),
+        (singly, "--speculative-num-steps", count, "tokens drafted per step"),
+        (singly, "--speculative-eagle-topk", 1, "one draft at a time"),
+        (singly, "--speculative-num-draft-tokens", count + 1, "and the step's own"))
+
+
+def cache_rows(t: Target) -> Table:
+    """Caches in host memory, in whole GB of a card, and between two pools.
+
+    Source: SGLang's pages HiCache System Design and Optimization, on two pools, and on Ascend.
     """
-    return (target.scenario.device.software == "cuda"
-            and target.scenario.node.fabric_link is not None)
+    size, pool = float(t.inputs["host_cache_memory"]), f"the {t.role} pool of two"
+    in_turn = (t.role == "decode" and t.layout.joined > 1
+               and t.release.judge("--prefill-round-robin-balance") in TAKEN)
+    return (
+        (size, "--enable-hierarchical-cache", None,
+         f"{t.scenario.file.workload.host_cache} of a server for caches that the cards drop"),
+        (size, "--hicache-size", max(1, int(size / GIGA)), "GB of a card"),
+        (size, "--hicache-write-policy", "write_through",
+         "every prefix is copied when it is computed"),
+        (t.separate, "--disaggregation-mode", t.role, pool),
+        (t.separate and t.scenario.device.type == "npu", "--disaggregation-transfer-backend",
+         "ascend", pool),
+        (t.role == "prefill", "--disaggregation-bootstrap-port", BOOTSTRAP_PORT + t.part.first,
+         "where decode asks"),
+        (in_turn, "--prefill-round-robin-balance", None,
+         "prefill servers deal requests to their replicas in turn"))
 
 
-def _host_cache(target: Target) -> float:
-    """Cache of a card in host memory [B]; SGLang takes it in whole GB.
+def answer_rows(t: Target) -> Table:
+    """The chat format, if the release has its parsers, metrics, and where a server answers."""
+    chat = chat_of(t.scenario)
+    parsers = (chat.sglang if chat and in_order(t.release.version) >= in_order(CHAT_SINCE)
+               else None)
+    reasoning, calls = parsers or ("", "")
+    return (
+        *code_rows(t),
+        (reasoning, "--reasoning-parser", reasoning, SPOKEN),
+        (calls, "--tool-call-parser", calls, SPOKEN),
+        (True, "--enable-metrics", None, "without it there is nothing to watch"),
+        *address_rows(t))
 
-    Source: SGLang's page HiCache System Design and Optimization.
+
+def tokens_sent(t: Target) -> int:
+    """Tokens of a rank that a step sends to experts [token]."""
+    tokens = math.ceil(per_replica(t) * (t.inputs["draft_tokens"] + 1) / t.layout.tp)
+    if t.role != "decode" and deepep_mode(t) == "low_latency":
+        return max(tokens, math.ceil(t.inputs["max_num_batched_tokens"] / t.layout.tp))
+    return tokens
+
+
+def variables(t: Target) -> list[Setting]:
+    """The environment of one node.
+
+    Source of what NVLink between nodes of a rack takes: "NVLink Transport Configuration" of
+    SGLang's page on two pools, its recipes for GB200.
     """
-    return float(target.inputs["host_cache_memory"])
-
-
-def _chat(target: Target) -> Any:
-    """Parsers of reasoning and calls that the release has for the model's family."""
-    chat = chat_of(target.scenario)
-    return chat.sglang if chat and in_order(target.release.version) >= in_order(
-        CHAT_SINCE) else None
-
-
-def _drafts_blocks(target: Target) -> bool:
-    return bool(target.stated("draft_tokens") and target.inputs["draft_block"] > 1)
-
-
-def _drafts_singly(target: Target) -> bool:
-    return bool(target.stated("draft_tokens") and not _drafts_blocks(target))
-
-
-def _drafter(target: Target) -> str | None:
-    """Repository of a drafter of single tokens apart from the model."""
-    drafter = target.scenario.drafter
-    return drafter.repository if drafter is not None and _drafts_singly(target) else None
-
-
-def _current(target: Target, name: str, value: object = None) -> bool:
-    """Whether the release takes a flag that is not marked as deprecated."""
-    return target.release.judge(name, value) in TAKEN
-
-
-# --- flags ----------------------------------------------------------------------------------------
-
-PARALLEL: Table = (
-    (_npu, "--device", "npu", "the cards are Ascend's"),
-    (_npu, "--attention-backend", "ascend", "the cards are Ascend's"),
-    (lambda t: not _npu(t) and _flash(t) and t.role != "prefill", "--attention-backend", "flashmla",
-     "it reads the cache in FP8"),
-    (always, "--tp-size", lambda t: t.layout.tp * t.layout.joined, "ranks of a server, per stage"),
-    (lambda t: t.layout.pp > 1, "--pp-size", lambda t: t.layout.pp, "parallelism of the scenario"),
-    (lambda t: _joined(t, True),
-     "--attn-dp-size", lambda t: t.layout.joined, JOINED),
-    (lambda t: _joined(t, False),
-     "--dp-size", lambda t: t.layout.joined, JOINED),
-    (lambda t: _joined(t, False),
-     "--enable-dp-attention", None, JOINED),
-    (lambda t: t.layout.joined > 1 and t.inputs["draft_block"] > 1, "--enable-dp-lm-head", None,
-     "DSpark with data-parallel attention asks for it"),
-    (lambda t: t.layout.span > 1, "--nnodes", lambda t: t.layout.span, "nodes of this server"),
-    (lambda t: t.layout.span > 1, "--node-rank", lambda t: t.part.rank, "of this node"),
-    (lambda t: t.layout.span > 1, "--dist-init-addr",
-     lambda t: Variable(HEAD, f":{MASTER_PORT + t.part.server}"), "its first node"),
-    (lambda t: t.layout.span == 1 and t.part.first, "--base-gpu-id", lambda t: t.part.first,
-     "first card of this server"))
-EXPERTS: Table = (
-    (lambda t: t.layout.experts > 1, "--ep-size", lambda t: t.layout.experts,
-     lambda t: (f"experts on {t.layout.experts} ranks, in {t.layout.slices} slices each"
-                if t.layout.slices > 1 else f"whole experts on {t.layout.experts} ranks")),
-    (_sent, [("--moe-a2a-backend", "deepep"), ("--enable-deepep-moe", None)], None,
-     "tokens are sent to their experts"),
-    (_sent, "--deepep-mode", _mode, "tokens are sent to their experts"),
-    (lambda t: _sent(t) and _four_bits(t), "--moe-runner-backend", "flashinfer_cutedsl",
-     "the kernel of NVFP4 experts that takes what is sent"),
-    (lambda t: (t.layout.experts > 1 and t.layout.slices == 1 and not _sent(t)
-                and not t.release.has("--moe-a2a-backend", "deepep")),
-     "--enable-ep-moe", None, "whole experts"),
-    (lambda t: t.layout.joined > 1 and t.layout.tp == 1, "--moe-dense-tp-size", 1,
-     "dense layers are whole on each rank, as attention is"),
-    (lambda t: t.scenario.file.parallelism.balancing == "periodic", "--enable-eplb", None,
-     "experts lie by their measured load"),
-    (number("redundant_experts"), "--ep-num-redundant-experts",
-     number("redundant_experts"), "copies of experts per layer"),
-    (lambda t: t.inputs["micro_batches"] > 1, "--enable-two-batch-overlap", None,
-     "two micro-batches overlap"),
-    (lambda t: t.inputs["single_batch_overlap"], "--enable-single-batch-overlap", None,
-     "exchange and experts overlap"),
-    (several("decode_context_parallel"), "--dcp-size",
-     number("decode_context_parallel"), "ranks that deal a request's cache"),
-    (dealt, [("--enable-prefill-cp", None), ("--enable-nsa-prefill-context-parallel", None)], None,
-     DEALT),
-    (lambda t: dealt(t) and _current(t, "--attn-cp-size", t.layout.tp), "--attn-cp-size",
-     lambda t: t.layout.tp, DEALT),
-    (lambda t: dealt(t) and _current(t, "--cp-strategy", "interleave"), "--cp-strategy",
-     "interleave", DEALT),
-    (lambda t: dealt(t) and _current(t, "--nsa-prefill-cp-mode", "round-robin-split"),
-     "--nsa-prefill-cp-mode", "round-robin-split", DEALT))
-STEPS: Table = (
-    (lambda t: _mxfp4(t) == "bf16", "--moe-runner-backend", "flashinfer_mxfp4",
-     "the experts' weights are widened, activations stay in BF16"),
-    (lambda t: _mxfp4(t) == "fp8", "--moe-runner-backend", "flashinfer_mxfp4",
-     ROUNDED),
-    (lambda t: _mxfp4(t) == "fp8", "--flashinfer-mxfp4-moe-precision", "fp8",
-     ROUNDED),
-    # limits of a server; it deals those of requests and chunks to its replicas
-    (always, "--context-length", lambda t: t.longest.tokens, lambda t: t.longest.rule[0]),
-    (always, "--max-running-requests", lambda t: per_replica(t) * t.layout.joined,
-     lambda t: (f"{per_replica(t)} of each of {t.layout.joined} replicas" if t.layout.joined > 1
-                else f"{t.scenario.file.workload.concurrency.value} requests, "
-                     f"replicas: {t.scenario.replicas}")),
-    (always, "--chunked-prefill-size",
-     lambda t: t.stated("max_num_batched_tokens") * t.layout.joined,
-     lambda t: ("prompt tokens of a step, of all replicas that share experts"
-                if t.layout.joined > 1 else "prompt tokens of a step")),
-    (always, "--page-size",
-     lambda t: PAGE if _flash(t) else t.scenario.file.workload.block_size.value,
-     "tokens of a block of the cache"),
-    (always, "--mem-fraction-static", lambda t: t.scenario.share.value, MEMORY),
-    (lambda t: t.scenario.file.scheduling == "mixed", "--enable-mixed-chunk", None,
-     "a step may mix both phases"),
-    (lambda t: t.scenario.file.prefill_coordination == "delay", "--enable-prefill-delayer", None,
-     "prompts wait until each rank has one"),
-    (lambda t: (t.scenario.file.prefill_coordination == "delay"
-                and t.scenario.file.prefill_delay_steps),
-     "--prefill-delayer-max-delay-passes", lambda t: t.scenario.file.prefill_delay_steps.value,
-     "steps that they wait at most"),
-    (several("scheduler_recv_interval"), "--scheduler-recv-interval",
-     number("scheduler_recv_interval"),
-     "decode steps until it looks for requests again"),
-    (several("stream_interval"), "--stream-interval",
-     number("stream_interval"), "tokens that are sent together"),
-    (lambda t: not t.scenario.file.graphs,
-     [("--cuda-graph-backend-decode", "disabled"), ("--disable-cuda-graph", None)], None,
-     "decode operator by operator"),
-    (lambda t: t.scenario.file.graphs and "largest_graph" in t.scenario.mechanisms,
-     ["--cuda-graph-max-bs-decode", "--cuda-graph-max-bs"],
-     lambda t: int(t.scenario.mechanisms["largest_graph"].value), "largest step that is captured"))
-DRAFTS: Table = (
-    (_drafts_blocks, "--speculative-algorithm", "DSPARK", "blocks are drafted"),
-    (_drafts_blocks, "--speculative-dspark-block-size", number("draft_tokens"),
-     "drafts of a step, at most a block of the drafter"),
-    (_drafts_blocks, "--speculative-num-draft-tokens", lambda t: t.stated("draft_tokens") + 1,
-     "tokens drafted per step, and the step's own"),
-    (lambda t: _drafts_singly(t) and not _drafter(t), "--speculative-algorithm", "EAGLE",
-     "the model's own layer drafts"),
-    (_drafter, "--speculative-algorithm", "EAGLE3",
-     "a drafter apart from the model drafts"),
-    (_drafter, "--speculative-draft-model-path", _drafter,
-     "the drafter"),
-    (_drafts_singly, "--speculative-num-steps",
-     number("draft_tokens"), "tokens drafted per step"),
-    (_drafts_singly, "--speculative-eagle-topk", 1,
-     "one draft at a time"),
-    (_drafts_singly, "--speculative-num-draft-tokens",
-     lambda t: t.stated("draft_tokens") + 1, "and the step's own"))
-CACHES: Table = (
-    (_host_cache, "--enable-hierarchical-cache", None,
-     lambda t: f"{t.scenario.file.workload.host_cache} of a server for caches that the cards drop"),
-    (_host_cache, "--hicache-size", lambda t: max(1, int(_host_cache(t) / GIGA)), "GB of a card"),
-    (_host_cache, "--hicache-write-policy", "write_through",
-     "every prefix is copied when it is computed"),
-    # Source: SGLang's pages on two pools and on Ascend
-    (lambda t: t.separate, "--disaggregation-mode", lambda t: t.role,
-     lambda t: f"the {t.role} pool of two"),
-    (lambda t: t.separate and _npu(t), "--disaggregation-transfer-backend", "ascend",
-     lambda t: f"the {t.role} pool of two"),
-    (lambda t: t.role == "prefill", "--disaggregation-bootstrap-port",
-     lambda t: BOOTSTRAP_PORT + t.part.first, "where decode asks"),
-    (lambda t: (t.role == "decode" and t.layout.joined > 1
-                and _current(t, "--prefill-round-robin-balance")),
-     "--prefill-round-robin-balance", None,
-     "prefill servers deal requests to their replicas in turn"))
-TALK: Table = (
-    *CODE,
-    (_chat, "--reasoning-parser", lambda t: _chat(t)[0], SPOKEN),
-    (_chat, "--tool-call-parser", lambda t: _chat(t)[1], SPOKEN),
-    (always, "--enable-metrics", None, "without it there is nothing to watch"),
-    *ANSWERING)
-VARIABLES: Table = (
-    (lambda t: compressed(t.scenario) and t.scenario.precision.weights.routed_expert != MXFP4,
-     "SGLANG_DSV4_FP4_EXPERTS", 0,
-     lambda t: f"experts in {t.scenario.precision.weights.routed_expert}, not in MXFP4"),
-    (lambda t: t.separate and t.scenario.device.architecture == "ascend-a2",
-     "ASCEND_MF_TRANSFER_PROTOCOL", "device_rdma", "caches go over the ports of A2 cards"),
-    (lambda t: _sent(t) and not t.inputs["exchange_normal"] and _tokens(t) > BUFFER,
-     "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK", lambda t: 1 << (_tokens(t) - 1).bit_length(),
-     lambda t: f"a step sends {_tokens(t)} tokens of a rank, and there is room for {BUFFER}"),
-    (lambda t: _rack(t) and t.layout.span > 1, "NCCL_MNNVL_ENABLE", 1,
-     RACK),
-    (lambda t: _rack(t) and t.layout.span > 1, "NCCL_CUMEM_ENABLE", 1,
-     RACK),
-    (lambda t: _rack(t) and t.separate, "MC_FORCE_MNNVL", "True",
-     RACK),
-    (lambda t: _rack(t) and t.separate, "SGLANG_MOONCAKE_CUSTOM_MEM_POOL", "True",
-     RACK))
+    device, experts = t.scenario.device, t.scenario.precision.weights.routed_expert
+    rack = device.software == "cuda" and t.scenario.node.fabric_link is not None
+    tokens = tokens_sent(t) if sent(t) and not t.inputs["exchange_normal"] else 0
+    return settings_of(t.release, (
+        (compressed(t.scenario) and experts != MXFP4, "SGLANG_DSV4_FP4_EXPERTS", 0,
+         f"experts in {experts}, not in MXFP4"),
+        (t.separate and device.architecture == "ascend-a2", "ASCEND_MF_TRANSFER_PROTOCOL",
+         "device_rdma", "caches go over the ports of A2 cards"),
+        (tokens > BUFFER, "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK",
+         1 << max(0, tokens - 1).bit_length(),
+         f"a step sends {tokens} tokens of a rank, and there is room for {BUFFER}"),
+        (rack and t.layout.span > 1, "NCCL_MNNVL_ENABLE", 1, RACK),
+        (rack and t.layout.span > 1, "NCCL_CUMEM_ENABLE", 1, RACK),
+        (rack and t.separate, "MC_FORCE_MNNVL", "True", RACK),
+        (rack and t.separate, "SGLANG_MOONCAKE_CUSTOM_MEM_POOL", "True", RACK)))
 
 
 def flags(target: Target) -> list[Setting]:
@@ -325,22 +290,19 @@ def flags(target: Target) -> list[Setting]:
 
     Raises ParamsError, one sentence, for what the release cannot do.
     """
+    release = target.release
     if target.scenario.file.prefill_coordination == "balance":
-        raise ParamsError(f"{target.release}: there is no flag for prefill_coordination: balance, "
+        raise ParamsError(f"{release}: there is no flag for prefill_coordination: balance, "
                           "expected delay or eager.")
-    return [*settings_of((*PARALLEL, *EXPERTS), target),
-            *formats(target.scenario, target.release, target.role),
-            *settings_of((*STEPS, *DRAFTS, *CACHES, *TALK), target)]
-
-
-def variables(target: Target) -> list[Setting]:
-    """The environment of one node."""
-    return settings_of(VARIABLES, target)
+    return [*settings_of(release, (*parallel_rows(target), *expert_rows(target))),
+            *formats(target.scenario, release, target.role),
+            *settings_of(release, (*step_rows(target), *draft_rows(target), *cache_rows(target),
+                                   *answer_rows(target)))]
 
 
 def drafts(target: Target) -> list[Setting]:
     """How tokens are drafted; nothing where none are."""
-    return settings_of(DRAFTS, target)
+    return settings_of(target.release, draft_rows(target))
 
 
 def formats(scenario: Scenario, release: Release, _: str) -> list[Setting]:

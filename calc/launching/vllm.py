@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from calc.launching.server import (
-    ANSWERING,
     ASCEND,
-    CODE,
     COMPRESSED_ROWS,
     DEALT,
     HEAD,
@@ -21,22 +19,22 @@ from calc.launching.server import (
     SIDE_PORT,
     SPARSE_ROWS,
     SPOKEN,
+    Chat,
     Layout,
     Release,
     Setting,
     Table,
     Target,
     Variable,
-    always,
+    address_rows,
     chat_of,
+    code_rows,
     compressed,
     dealt,
-    number,
     per_replica,
     precision,
     quantization,
     settings_of,
-    several,
 )
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
@@ -58,7 +56,7 @@ BALANCING, BY_LOAD = ("no rank lets a request in while one is full",
 A2_BUFFER = 512  # MB of an exchange that are usual on A2
 
 
-# --- conditions -----------------------------------------------------------------------------------
+# --- flags ----------------------------------------------------------------------------------------
 
 
 def ray(of: Layout, release: Release) -> bool:
@@ -74,262 +72,254 @@ def ray(of: Layout, release: Release) -> bool:
     return True
 
 
-def _in_ray(target: Target) -> bool:
-    return ray(target.layout, target.release)
+def parallel_rows(t: Target) -> Table:
+    """Ranks of a server and its nodes, which find each other by themselves or by Ray."""
+    of, part, replica = t.layout, t.part, t.layout.tp * t.layout.pp
+    by_ray, local = ray(of, t.release), part.cards // replica
+    spans = of.span > 1 and not by_ray
+    replica_spans = spans and replica > part.cards
+    spread = spans and not replica_spans
+    return (
+        (True, "--tensor-parallel-size", of.tp, "parallelism of the scenario"),
+        (True, "--pipeline-parallel-size", of.pp, "parallelism of the scenario"),
+        (by_ray, "--distributed-executor-backend", "ray", "a replica spans nodes"),
+        (of.joined > 1, "--data-parallel-size", of.joined, "replicas that share experts"),
+        (replica_spans, "--distributed-executor-backend", "mp", "a replica spans nodes"),
+        (replica_spans, "--nnodes", of.span, "nodes of this server"),
+        (replica_spans, "--node-rank", part.rank, "of this node"),
+        (replica_spans, "--master-addr", Variable(HEAD), "its first node"),
+        (replica_spans, "--master-port", MASTER_PORT + part.server, "its port"),
+        (spread, "--data-parallel-size-local", local, "replicas of a node"),
+        (spread, "--data-parallel-address", Variable(HEAD), "its first node"),
+        (spread, "--data-parallel-rpc-port", RPC_PORT + part.server, "its port"),
+        (spread and part.rank, "--data-parallel-start-rank", part.rank * local,
+         "first replica of this node"),
+        (spans and part.rank, "--headless", None, "the first node answers"))
 
 
-def _spans(target: Target) -> bool:
-    """Whether a server spans nodes that find each other by themselves."""
-    return target.layout.span > 1 and not _in_ray(target)
-
-
-def _replica_spans(target: Target) -> bool:
-    return _spans(target) and target.layout.tp * target.layout.pp > target.part.cards
-
-
-def _replicas_spread(target: Target) -> bool:
-    return _spans(target) and not _replica_spans(target)
-
-
-def _local(target: Target) -> int:
-    """Replicas of a node."""
-    return target.part.cards // (target.layout.tp * target.layout.pp)
-
-
-def _shares(target: Target) -> bool:
-    """Whether several replicas of a server share experts that are not cut."""
-    return target.layout.joined > 1 and target.layout.experts > 1
-
-
-def _fused(target: Target) -> bool:
+def fused(t: Target) -> bool:
     """Whether vLLM runs DeepSeek-V4's experts in the kernel that exchanges tokens too.
 
     Source: ``--moe-backend deep_gemm_mega_moe`` of its recipes: Blackwell, the published weights,
     whole experts within a node.
     """
-    of = target.scenario.precision
-    return (compressed(target.scenario) and target.layout.experts > 1 and target.layout.span == 1
-            and target.scenario.device.architecture in FUSED
+    of = t.scenario.precision
+    return (compressed(t.scenario) and t.layout.experts > 1 and t.layout.span == 1
+            and t.scenario.device.architecture in FUSED
             and (of.weights.routed_expert, of.multiply.routed_expert) == (MXFP4, "fp8"))
 
 
-def _exchange(target: Target) -> str:
-    if target.inputs["exchange_gathered"]:
-        return "allgather_reducescatter"
-    return ("deepep_high_throughput" if target.inputs["exchange_normal"]
-            else "deepep_low_latency")
+def exchange(t: Target) -> tuple[str, str, bool]:
+    """How replicas that share experts exchange tokens, empty where they do not or in no way that is
+    set; its reason; and whether it is set by a flag, else by a variable."""
+    if t.layout.joined == 1 or t.layout.experts == 1 or t.ascend or fused(t):
+        return "", "", False
+    backend, why = (("allgather_reducescatter", "tokens are gathered")
+                    if t.inputs["exchange_gathered"] else
+                    ("deepep_high_throughput" if t.inputs["exchange_normal"]
+                     else "deepep_low_latency", "tokens are sent to their experts"))
+    return backend, why, t.release.has("--all2all-backend", backend)
 
 
-def _exchange_why(target: Target) -> str:
-    return ("tokens are gathered" if target.inputs["exchange_gathered"]
-            else "tokens are sent to their experts")
-
-
-def _exchanges(target: Target, flag: bool) -> bool:
-    """Whether the exchange is set, by a flag or by a variable."""
-    return (_shares(target) and not target.ascend and not _fused(target)
-            and target.release.has("--all2all-backend", _exchange(target)) == flag)
-
-
-def _dynamic(target: Target) -> bool:
+def dynamic(t: Target) -> bool:
     """Whether experts are placed by measured load while the server runs."""
-    return (target.scenario.file.parallelism.balancing == "periodic"
-            or target.stated("redundant_experts") > 0)
+    return (t.scenario.file.parallelism.balancing == "periodic"
+            or t.stated("redundant_experts") > 0)
 
 
-def _copies(target: Target, config: bool) -> bool:
-    """Whether experts have copies, set in a config or by a flag of their own."""
-    return (not target.ascend and target.stated("redundant_experts") > 0
-            and target.release.has("--eplb-config", {}) == config)
+def expert_rows(t: Target) -> Table:
+    """Experts: where they are, how tokens get there, and the deal of a request's cache."""
+    backend, why, by_flag = exchange(t)
+    copies, deal = t.stated("redundant_experts"), t.stated("decode_context_parallel")
+    in_config = t.release.has("--eplb-config", {})
+    return (
+        (t.layout.experts > 1, "--enable-expert-parallel", None,
+         f"whole experts on {t.layout.experts} ranks"),
+        (fused(t), "--moe-backend", "deep_gemm_mega_moe",
+         "one kernel sends tokens, multiplies and gathers"),
+        (by_flag, "--all2all-backend", backend, why),
+        (dynamic(t) and not t.ascend, "--enable-eplb", None, BY_LOAD),
+        (copies and not t.ascend and in_config, "--eplb-config", {"num_redundant_experts": copies},
+         "copies of experts per layer"),
+        (copies and not t.ascend and not in_config, "--num-redundant-experts", copies,
+         "copies of experts per layer"),
+        (t.inputs["micro_batches"] > 1 and not t.ascend, "--enable-dbo", None,
+         "two micro-batches overlap"),
+        (deal > 1, "--decode-context-parallel-size", deal, "ranks that deal a request's cache"))
 
 
-def _two_batches(target: Target) -> bool:
-    return bool(target.inputs["micro_batches"] > 1)
-
-
-def _beside(target: Target) -> bool:
+def shared_beside(t: Target) -> bool:
     """Whether tutorials of vLLM Ascend run the shared expert beside the routed ones.
 
     They do so for DeepSeek-V4 and GLM-5, whose drafts they leave outside of graphs.
     """
-    return target.ascend and (compressed(target.scenario)
-                              or target.scenario.model.family == "glm-5")
+    return t.ascend and (compressed(t.scenario) or t.scenario.model.family == "glm-5")
 
 
-def _waits(target: Target) -> bool:
-    """Whether ranks may wait for each other: several of one pool that does both phases."""
-    inputs = target.inputs
-    alone = inputs["separate_pools"] or inputs["output_tokens"] <= 1
-    return not alone and bool(ranks_in_step(Inputs(inputs)) > 1)
+def step_rows(t: Target) -> Table:
+    """Limits of a step and of requests, and what is captured."""
+    file, interval = t.scenario.file, t.stated("stream_interval")
+    largest = t.scenario.mechanisms.get("largest_graph") if file.graphs else None
+    return (
+        (True, "--max-model-len", t.longest.tokens, t.longest.rule[0]),
+        (True, "--max-num-seqs", per_replica(t),
+         f"{file.workload.concurrency.value} requests, replicas: {t.scenario.replicas}"),
+        (True, "--max-num-batched-tokens", file.workload.max_num_batched_tokens.value,
+         "tokens of a step"),
+        (True, "--block-size", file.workload.block_size.value, "tokens of a block of the cache"),
+        (True, "--gpu-memory-utilization", t.scenario.share.value, MEMORY),
+        (True, "--enable-chunked-prefill", None, "a step may mix both phases"),
+        (True, "--enable-prefix-caching", None, "cached prefixes shorten prefill"),
+        (interval > 1, "--stream-interval", interval, "tokens that are sent together"),
+        (not file.graphs, "--enforce-eager", None, "decode operator by operator"),
+        (file.graphs and shared_beside(t), "--compilation-config",
+         {"cudagraph_mode": "FULL_DECODE_ONLY"},
+         "its steps of decode are captured, those of prompts are not"),
+        (largest is not None and t.release.has("--max-cudagraph-capture-size", 1),
+         "--max-cudagraph-capture-size", largest and int(largest.value),
+         "largest step that is captured"))
 
 
-def _balances(target: Target) -> bool:
+def host_cache(t: Target) -> float:
+    """Cache of a replica in host memory [GiB]."""
+    size = t.inputs["host_cache_memory"] * t.layout.tp * t.layout.pp
+    return float(round(size / factor("GiB"), 3))
+
+
+def cache_rows(t: Target) -> Table:
+    """Caches in host memory and between two pools.
+
+    Source: vLLM's KV Offloading Usage Guide; ``_post_init_kv_transfer_config`` of vLLM 0.33.0,
+    which adds the size to what is configured.
+    """
+    size = host_cache(t)
+    return (
+        (size, "--kv-offloading-backend", "native",
+         f"{t.scenario.file.workload.host_cache} of a server for caches that the cards drop"),
+        (size, "--kv-offloading-size", size, "GiB of a replica"),
+        (size, "--kv-transfer-config",
+         {"kv_connector_extra_config": {"offload_prompt_only": False}},
+         "answers are prompts of the next turn"),
+        (t.separate and not t.ascend, "--kv-transfer-config",
+         {"kv_connector": "NixlConnector", "kv_role": "kv_both"}, f"the {t.role} pool of two"))
+
+
+def answer_rows(t: Target) -> Table:
+    """The chat format, if the release reads it, and where a server answers."""
+    chat = chat_of(t.scenario) or Chat("", "")
+    reads = chat.calls and (chat.tokens is None or t.release.has("--tokenizer-mode", chat.tokens))
+    return (
+        *code_rows(t),
+        (reads and chat.tokens, "--tokenizer-mode", chat.tokens, SPOKEN),
+        (reads, "--tool-call-parser", chat.calls, SPOKEN),
+        (reads, "--enable-auto-tool-choice", None, SPOKEN),
+        (reads, "--reasoning-parser", chat.reasoning, SPOKEN),
+        *address_rows(t))
+
+
+def balances(t: Target, waits: bool) -> bool:
     """Whether ranks wait for a place at each of them, and the release has a switch for it."""
-    release = target.release
-    return (target.scenario.file.prefill_coordination == "balance" and _waits(target)
-            and (release.has(IN_CONFIG, True) or release.has(BALANCED, 1)))
+    return (t.scenario.file.prefill_coordination == "balance" and waits
+            and (t.release.has(IN_CONFIG, True) or t.release.has(BALANCED, 1)))
 
 
-def _sparse(scenario: Scenario) -> bool:
+def ranks_wait(t: Target) -> bool:
+    """Whether ranks may wait for each other: several of one pool that does both phases."""
+    alone = t.inputs["separate_pools"] or t.inputs["output_tokens"] <= 1
+    return not alone and bool(ranks_in_step(Inputs(t.inputs)) > 1)
+
+
+def sparse(scenario: Scenario) -> bool:
     """Whether attention is sparse and caches are as they are set; DeepSeek-V4's are by itself."""
     return not compressed(scenario) and scenario.model.index_topk is not None
 
 
-def _hosted(target: Target) -> float:
-    """Cache of a replica in host memory [GiB]."""
-    size = target.inputs["host_cache_memory"] * target.layout.tp * target.layout.pp
-    return float(round(size / factor("GiB"), 3))
+def option_rows(t: Target) -> Table:
+    """Keys of --additional-config, the one flag of the plug-in for Ascend."""
+    release, copies, by_load = t.release, t.stated("redundant_experts"), dynamic(t)
+    nested = release.has("eplb_config") and not release.has("dynamic_eplb", True)
+    of, picks = t.scenario.precision, sparse(t.scenario)
+    return (
+        (dealt(t), "enable_dsa_cp", True, DEALT),
+        (by_load and nested, "eplb_config",
+         {"dynamic_eplb": True, "num_redundant_experts": copies}, BY_LOAD),
+        (by_load and not nested, "dynamic_eplb", True, BY_LOAD),
+        (by_load and not nested, "init_redundancy_expert", copies, BY_LOAD),
+        (shared_beside(t) and release.has(BESIDE, True), BESIDE, True,
+         "the shared expert runs beside the routed ones"),
+        (balances(t, ranks_wait(t)) and release.has(IN_CONFIG, True), "scheduler_config",
+         {"enable_balance_scheduling": True}, BALANCING),
+        (picks and of.kv_cache == ASCEND_ROWS, "enable_sparse_sfa_c8", True, "latents in INT8"),
+        (picks and of.kv_index == KEYS, "enable_sparse_li_c8", True, "index keys in INT8"))
 
 
-def _chat(target: Target) -> bool:
-    """Whether the release reads the chat format of the model's family."""
-    chat = chat_of(target.scenario)
-    return chat is not None and (chat.tokens is None
-                                 or target.release.has("--tokenizer-mode", chat.tokens))
+def ascend_variables(t: Target) -> Table:
+    """Environment of vLLM Ascend.
+
+    Source: tutorials of vLLM Ascend (``params/recipes/vllm-ascend.yml``); its 0.23.0, which sets
+    the mode for MiniMax-M2 by itself; its pull request 10460 for the buffer. FlashComm1, by which
+    each rank has the sums of its own tokens, is what dealt prompts ask for.
+    """
+    release, cards = t.release, _cards(t)
+    return (
+        (t.inputs["micro_batches"] > 1, "VLLM_ASCEND_ENABLE_DBO", 1, "two micro-batches overlap"),
+        (dynamic(t) and release.has("DYNAMIC_EPLB", "true"), "DYNAMIC_EPLB", "true",
+         "the plug-in asks for it beside dynamic_eplb"),
+        (balances(t, ranks_wait(t)) and not release.has(IN_CONFIG, True), BALANCED, 1, BALANCING),
+        (dealt(t) and release.has("VLLM_ASCEND_ENABLE_FLASHCOMM1", 1),
+         "VLLM_ASCEND_ENABLE_FLASHCOMM1", 1, DEALT),
+        (True, "HCCL_OP_EXPANSION_MODE", "AIV",
+         "collectives run on vector cores, which leaves room for captured steps"),
+        (t.layout.joined > 1 and t.layout.experts > 1
+         and t.scenario.device.architecture == "ascend-a2", "HCCL_BUFFSIZE", A2_BUFFER,
+         "room of what is sent to experts, on which predictions rest; 200 by default"),
+        (t.layout.span > 1 or t.separate, "VLLM_HOST_IP", Variable(OWN), "address of this node"),
+        (t.separate and release.has("PHYSICAL_DEVICES", cards), "PHYSICAL_DEVICES", cards,
+         "between which caches are sent"))
 
 
-def _cards(target: Target) -> str:
-    return ",".join(map(str, range(target.part.first, target.part.first + target.part.cards)))
+def _cards(t: Target) -> str:
+    return ",".join(map(str, range(t.part.first, t.part.first + t.part.cards)))
 
 
-# --- flags ----------------------------------------------------------------------------------------
+def variables(t: Target) -> list[Setting]:
+    """The environment of one node."""
+    visible = "ASCEND_RT_VISIBLE_DEVICES" if t.ascend else "CUDA_VISIBLE_DEVICES"
+    backend, why, by_flag = exchange(t)
+    return settings_of(t.release, (
+        (t.part.first or len(t.layout.of_node(t.part.node)) > 1, visible, _cards(t),
+         "cards of this server; others of the node run another"),
+        *(ascend_variables(t) if t.ascend else (
+            (backend and not by_flag, "VLLM_ALL2ALL_BACKEND", backend, why),
+            (t.layout.span > 1, "VLLM_HOST_IP", Variable(OWN), "address of this node"),
+            (t.separate, "VLLM_NIXL_SIDE_CHANNEL_HOST", Variable(OWN), "where caches are fetched"),
+            (t.separate, "VLLM_NIXL_SIDE_CHANNEL_PORT", SIDE_PORT + t.part.first, "its port")))))
 
-PARALLEL: Table = (
-    (always, "--tensor-parallel-size", lambda t: t.layout.tp, "parallelism of the scenario"),
-    (always, "--pipeline-parallel-size", lambda t: t.layout.pp, "parallelism of the scenario"),
-    (_in_ray, "--distributed-executor-backend", "ray", "a replica spans nodes"),
-    (lambda t: t.layout.joined > 1, "--data-parallel-size", lambda t: t.layout.joined,
-     "replicas that share experts"),
-    (_replica_spans, "--distributed-executor-backend", "mp", "a replica spans nodes"),
-    (_replica_spans, "--nnodes", lambda t: t.layout.span, "nodes of this server"),
-    (_replica_spans, "--node-rank", lambda t: t.part.rank, "of this node"),
-    (_replica_spans, "--master-addr", Variable(HEAD), "its first node"),
-    (_replica_spans, "--master-port", lambda t: MASTER_PORT + t.part.server, "its port"),
-    (_replicas_spread, "--data-parallel-size-local", _local, "replicas of a node"),
-    (_replicas_spread, "--data-parallel-address", Variable(HEAD), "its first node"),
-    (_replicas_spread, "--data-parallel-rpc-port", lambda t: RPC_PORT + t.part.server, "its port"),
-    (lambda t: _replicas_spread(t) and t.part.rank, "--data-parallel-start-rank",
-     lambda t: t.part.rank * _local(t), "first replica of this node"),
-    (lambda t: _spans(t) and t.part.rank, "--headless", None, "the first node answers"))
-EXPERTS: Table = (
-    (lambda t: t.layout.experts > 1, "--enable-expert-parallel", None,
-     lambda t: f"whole experts on {t.layout.experts} ranks"),
-    (_fused, "--moe-backend", "deep_gemm_mega_moe",
-     "one kernel sends tokens, multiplies and gathers"),
-    (lambda t: _exchanges(t, True), "--all2all-backend", _exchange, _exchange_why),
-    (lambda t: _dynamic(t) and not t.ascend, "--enable-eplb", None, BY_LOAD),
-    (lambda t: _copies(t, True), "--eplb-config",
-     lambda t: {"num_redundant_experts": t.stated("redundant_experts")},
-     "copies of experts per layer"),
-    (lambda t: _copies(t, False), "--num-redundant-experts",
-     number("redundant_experts"), "copies of experts per layer"),
-    (lambda t: _two_batches(t) and not t.ascend, "--enable-dbo", None, "two micro-batches overlap"),
-    (several("decode_context_parallel"), "--decode-context-parallel-size",
-     number("decode_context_parallel"), "ranks that deal a request's cache"))
-STEPS: Table = (
-    (always, "--max-model-len", lambda t: t.longest.tokens, lambda t: t.longest.rule[0]),
-    (always, "--max-num-seqs", per_replica,
-     lambda t: (f"{t.scenario.file.workload.concurrency.value} requests, "
-                f"replicas: {t.scenario.replicas}")),
-    (always, "--max-num-batched-tokens",
-     lambda t: t.scenario.file.workload.max_num_batched_tokens.value, "tokens of a step"),
-    (always, "--block-size", lambda t: t.scenario.file.workload.block_size.value,
-     "tokens of a block of the cache"),
-    (always, "--gpu-memory-utilization", lambda t: t.scenario.share.value, MEMORY),
-    (always, "--enable-chunked-prefill", None, "a step may mix both phases"),
-    (always, "--enable-prefix-caching", None, "cached prefixes shorten prefill"),
-    (several("stream_interval"), "--stream-interval",
-     number("stream_interval"), "tokens that are sent together"),
-    (lambda t: not t.scenario.file.graphs, "--enforce-eager", None, "decode operator by operator"),
-    (lambda t: t.scenario.file.graphs and _beside(t), "--compilation-config",
-     {"cudagraph_mode": "FULL_DECODE_ONLY"},
-     "its steps of decode are captured, those of prompts are not"),
-    (lambda t: (t.scenario.file.graphs and "largest_graph" in t.scenario.mechanisms
-                and t.release.has("--max-cudagraph-capture-size", 1)),
-     "--max-cudagraph-capture-size", lambda t: int(t.scenario.mechanisms["largest_graph"].value),
-     "largest step that is captured"))
-CACHES: Table = (
-    # Source: vLLM's KV Offloading Usage Guide; ``_post_init_kv_transfer_config`` of vLLM 0.33.0,
-    # which adds the size to what is configured
-    (_hosted, "--kv-offloading-backend", "native",
-     lambda t: f"{t.scenario.file.workload.host_cache} of a server for caches that the cards drop"),
-    (_hosted, "--kv-offloading-size", _hosted, "GiB of a replica"),
-    (_hosted, "--kv-transfer-config", {"kv_connector_extra_config": {"offload_prompt_only": False}},
-     "answers are prompts of the next turn"),
-    (lambda t: t.separate and not t.ascend, "--kv-transfer-config",
-     {"kv_connector": "NixlConnector", "kv_role": "kv_both"},
-     lambda t: f"the {t.role} pool of two"))
-TALK: Table = (
-    *CODE,
-    (lambda t: _chat(t) and chat_of(t.scenario).tokens, "--tokenizer-mode",
-     lambda t: chat_of(t.scenario).tokens, SPOKEN),
-    (_chat, "--tool-call-parser", lambda t: chat_of(t.scenario).calls, SPOKEN),
-    (_chat, "--enable-auto-tool-choice", None, SPOKEN),
-    (_chat, "--reasoning-parser", lambda t: chat_of(t.scenario).reasoning, SPOKEN),
-    *ANSWERING)
-OPTIONS: Table = (  # keys of --additional-config, the one flag of the plug-in for Ascend
-    (dealt, "enable_dsa_cp", True, DEALT),
-    (lambda t: _dynamic(t) and _nested(t), "eplb_config",
-     lambda t: {"dynamic_eplb": True, "num_redundant_experts": t.stated("redundant_experts")},
-     BY_LOAD),
-    (lambda t: _dynamic(t) and not _nested(t), "dynamic_eplb", True, BY_LOAD),
-    (lambda t: _dynamic(t) and not _nested(t), "init_redundancy_expert",
-     number("redundant_experts"), BY_LOAD),
-    (lambda t: _beside(t) and t.release.has(BESIDE, True), BESIDE, True,
-     "the shared expert runs beside the routed ones"),
-    (lambda t: _balances(t) and t.release.has(IN_CONFIG, True), "scheduler_config",
-     {"enable_balance_scheduling": True}, BALANCING),
-    (lambda t: _sparse(t.scenario) and t.scenario.precision.kv_cache == ASCEND_ROWS,
-     "enable_sparse_sfa_c8", True, "latents in INT8"),
-    (lambda t: _sparse(t.scenario) and t.scenario.precision.kv_index == KEYS, "enable_sparse_li_c8",
-     True, "index keys in INT8"))
-VARIABLES: Table = (
-    (lambda t: t.part.first or len(t.layout.of_node(t.part.node)) > 1,
-     lambda t: "ASCEND_RT_VISIBLE_DEVICES" if t.ascend else "CUDA_VISIBLE_DEVICES", _cards,
-     "cards of this server; others of the node run another"),
-    (lambda t: _exchanges(t, False), "VLLM_ALL2ALL_BACKEND", _exchange, _exchange_why),
-    (lambda t: _two_batches(t) and t.ascend, "VLLM_ASCEND_ENABLE_DBO", 1,
-     "two micro-batches overlap"),
-    (lambda t: t.ascend and _dynamic(t) and t.release.has("DYNAMIC_EPLB", "true"), "DYNAMIC_EPLB",
-     "true", "the plug-in asks for it beside dynamic_eplb"),
-    (lambda t: _balances(t) and not t.release.has(IN_CONFIG, True), BALANCED, 1, BALANCING),
-    # FlashComm1, each rank the sums of its own tokens: dealt prompts ask for it
-    (lambda t: t.ascend and dealt(t) and t.release.has("VLLM_ASCEND_ENABLE_FLASHCOMM1", 1),
-     "VLLM_ASCEND_ENABLE_FLASHCOMM1", 1, DEALT),
-    # Source: tutorials of vLLM Ascend (``params/recipes/vllm-ascend.yml``); its 0.23.0, which sets
-    # the mode for MiniMax-M2 by itself; its pull request 10460 for the buffer
-    (lambda t: t.ascend, "HCCL_OP_EXPANSION_MODE", "AIV",
-     "collectives run on vector cores, which leaves room for captured steps"),
-    (lambda t: t.ascend and _shares(t) and t.scenario.device.architecture == "ascend-a2",
-     "HCCL_BUFFSIZE", A2_BUFFER,
-     "room of what is sent to experts, on which predictions rest; 200 by default"),
-    (lambda t: t.layout.span > 1 or (t.ascend and t.separate), "VLLM_HOST_IP", Variable(OWN),
-     "address of this node"),
-    (lambda t: t.ascend and t.separate and t.release.has("PHYSICAL_DEVICES", _cards(t)),
-     "PHYSICAL_DEVICES", _cards, "between which caches are sent"),
-    (lambda t: t.separate and not t.ascend, "VLLM_NIXL_SIDE_CHANNEL_HOST", Variable(OWN),
-     "where caches are fetched"),
-    (lambda t: t.separate and not t.ascend, "VLLM_NIXL_SIDE_CHANNEL_PORT",
-     lambda t: SIDE_PORT + t.part.first, "its port"))
-REFUSED = (
-    (lambda t: dealt(t) and not t.ascend,
-     "no flag deals prompts over tensor-parallel ranks, expected prefill_context_parallel: 0, or "
-     "vllm-ascend or sglang"),
-    (lambda t: t.scenario.file.scheduling != "mixed",
-     "decodes and chunks of prompts share a step, there is no flag for scheduling: prefill-first"),
-    (lambda t: (_waits(t) and t.scenario.file.prefill_coordination != "eager"
-                and not _balances(t)),
-     "there is no flag for prefill_coordination: {file.prefill_coordination}, expected eager"),
-    (several("scheduler_recv_interval"),
-     "it looks for requests before every step, there is no flag for scheduler_recv_interval: "
-     "{file.workload.scheduler_recv_interval.value}"),
-    (lambda t: _hosted(t) and t.ascend,
-     "no flag is known that keeps caches in host memory on Ascend, expected a deployment without "
-     "workload.host_cache"),
-    (lambda t: _hosted(t) and t.separate,
-     "no flag is known that keeps caches in host memory beside another connector, expected a "
-     "deployment without workload.host_cache"))
-"""What no flag of vLLM does: condition, and reason."""
+
+def refuse_unsupported(t: Target) -> None:
+    """Raise ParamsError, one sentence, for what no flag of the release does."""
+    file, waits, hosted = t.scenario.file, ranks_wait(t), host_cache(t)
+    coordination, interval = file.prefill_coordination, t.stated("scheduler_recv_interval")
+    for condition, reason in (
+            (dealt(t) and not t.ascend,
+             "no flag deals prompts over tensor-parallel ranks, expected prefill_context_parallel: "
+             "0, or vllm-ascend or sglang"),
+            (file.scheduling != "mixed",
+             "decodes and chunks of prompts share a step, there is no flag for scheduling: "
+             "prefill-first"),
+            (waits and coordination != "eager" and not balances(t, waits),
+             f"there is no flag for prefill_coordination: {coordination}, expected eager"),
+            (interval > 1,
+             "it looks for requests before every step, there is no flag for "
+             f"scheduler_recv_interval: {interval}"),
+            (hosted and t.ascend,
+             "no flag is known that keeps caches in host memory on Ascend, expected a deployment "
+             "without workload.host_cache"),
+            (hosted and t.separate,
+             "no flag is known that keeps caches in host memory beside another connector, expected "
+             "a deployment without workload.host_cache")):
+        if condition:
+            raise ParamsError(f"{t.release}: {reason}.")
 
 
 def flags(target: Target) -> list[Setting]:
@@ -337,18 +327,13 @@ def flags(target: Target) -> list[Setting]:
 
     Raises ParamsError, one sentence, for what the release cannot do.
     """
-    parallel = settings_of((*PARALLEL, *EXPERTS), target)
-    for condition, reason in REFUSED:
-        if condition(target):
-            raise ParamsError(f"{target.release}: {reason.format(file=target.scenario.file)}.")
+    release = target.release
+    parallel = settings_of(release, (*parallel_rows(target), *expert_rows(target)))
+    refuse_unsupported(target)
     return [*parallel, *additional_config(target),
-            *formats(target.scenario, target.release, target.role), *settings_of(STEPS, target),
-            *drafts(target), *settings_of((*CACHES, *TALK), target), *mooncake(target)]
-
-
-def variables(target: Target) -> list[Setting]:
-    """The environment of one node."""
-    return settings_of(VARIABLES, target)
+            *formats(target.scenario, release, target.role),
+            *settings_of(release, step_rows(target)), *drafts(target),
+            *settings_of(release, (*cache_rows(target), *answer_rows(target))), *mooncake(target)]
 
 
 def formats(scenario: Scenario, release: Release, role: str) -> list[Setting]:
@@ -365,7 +350,7 @@ def formats(scenario: Scenario, release: Release, role: str) -> list[Setting]:
         return precision(scenario, release, quantization(scenario, QUANTIZED, V4_METHOD), caches)
     if role == "decode":
         caches |= dict.fromkeys(IN_CHECKPOINT)
-    if _sparse(scenario) and (scenario.precision.kv_cache == ASCEND_ROWS
+    if sparse(scenario) and (scenario.precision.kv_cache == ASCEND_ROWS
                               or scenario.precision.kv_index == KEYS):
         caches[ASCEND_ROWS] = None
     published = compressed(scenario) and published_weights(scenario.model) == weights
@@ -373,14 +358,9 @@ def formats(scenario: Scenario, release: Release, role: str) -> list[Setting]:
         weights.model_dump().values(), V4_METHOD if published else "ascend"), caches)
 
 
-def _nested(target: Target) -> bool:
-    """Whether the plug-in takes the placement of experts in a group of its own."""
-    return target.release.has("eplb_config") and not target.release.has("dynamic_eplb", True)
-
-
 def additional_config(target: Target) -> list[Setting]:
     """Options of the plug-in for Ascend, all in one flag."""
-    options = settings_of(OPTIONS, target) if target.ascend else []
+    options = settings_of(target.release, option_rows(target)) if target.ascend else []
     if not options:
         return []
     return [target.release.take(
@@ -407,7 +387,7 @@ def drafts(target: Target) -> list[Setting]:
         config = {"method": "dspark" if target.inputs["draft_block"] > 1 else
                   "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
                   "num_speculative_tokens": count}
-        if _beside(target):
+        if shared_beside(target):
             config["enforce_eager"] = True  # of the drafts alone, as the tutorial starts
     return [target.release.take("--speculative-config", config, "tokens drafted per step")]
 

@@ -157,8 +157,6 @@ def load_of_agent(raw: Mapping[str, Any], *at: str) -> dict[str, Any]:
 Role = Literal["both", "prefill", "decode"]
 Cause = Literal["layout", "limits", "kernels", "steps", "drafts", "pools", "chat", "monitoring",
                 "features"]
-Condition = Literal["no-drafts", "one-pool", "one-replica", "no-code", "prefixes", "eager",
-                    "blocks", "joined", "sent", "gathered"]
 
 
 class Recipe(Entry):
@@ -197,7 +195,7 @@ class Unset(Entry):
         names: flags, variables, or keys of a flag's JSON value after a dot.
         value: where it is set, for which it holds; None for any.
         since: release of the engine from which on it holds; None for all.
-        when: what has to be true of the deployment.
+        given, without: flags that the deployment has to set, and those that it must not.
         why: the reason.
         source: the released source that shows it, where it is not a choice of the plan.
     """
@@ -205,7 +203,8 @@ class Unset(Entry):
     names: Annotated[list[Words], Field(min_length=1)]
     value: Any = None
     since: Words | None = None
-    when: list[Condition] = []
+    given: list[Words] = []
+    without: list[Words] = []
     why: Text
     source: SourceKey | None = None
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from calc.answer.simulated_load import simulate_load
 from calc.launching.monitoring import (
     DOWN,
     HOLD,
     METRICS,
+    NAMES,
     RAREST,
     RULES,
     SHOWN,
@@ -20,16 +22,22 @@ from calc.launching.monitoring import (
     Signal,
     Watched,
     down_rules,
+    limits_of_pool,
     rule,
-    seconds,
     targets,
 )
+from catalogue.entries.entry import MEAN
 
 SAMPLES, STEP = 400, 15.0  # of a series; seconds between them
 WIDER = {"1h": 15.0, "6h": 120.0, "3d": 900.0}  # the same for alerts over a long window
 EVALUATED, SELDOM = 60.0, 900.0  # seconds between evaluations
 BEYOND = 1.1  # times the threshold, or less by as much
 DOUBLINGS, FINE = 12, 4  # bounds of a histogram from an eighth of its mean; bounds per doubling
+
+
+def seconds(duration: str) -> float:
+    """A duration of Prometheus such as ``5m`` [s]."""
+    return float(int(duration[:-1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[duration[-1]])
 
 
 def ramp(slope: float) -> str:
@@ -50,9 +58,6 @@ def series(signal: Signal, value: float, step: float = STEP) -> dict[str, str]:
         case "quantile":
             return {f'{first}_bucket{{job="{signal.job}",le="{bound}"}}': ramp(step)
                     for bound in (f"{value / signal.number:.9g}", "+Inf")}
-        case "ratio" | "one plus ratio":
-            return {f"{first}{at}": ramp((value - (signal.kind != "ratio")) * step),
-                    f"{second}{at}": ramp(step)}
         case "pace":  # a request a second, of two tokens
             return {f"{first}_sum{at}": ramp(value * step), f"{second}_sum{at}": ramp(2 * step),
                     f"{second}_count{at}": ramp(step)}
@@ -100,11 +105,30 @@ def _alert_tests(alert: Alert, pool: Watched) -> Iterator[dict[str, Any]]:
 def _healthy_test(pool: Watched) -> dict[str, Any]:
     """Everything as predicted: nothing fires but what the prediction exceeds."""
     up = f'up{{job="{pool.pool.name}",instance="{targets(pool.pool)[0]}"}}'
-    broken = {each.alert.name for each in pool.broken}
-    names = [alert.name for alert in pool.alerts if alert.name not in broken]
+    names = [alert.name for alert in pool.alerts if not _exceeded(pool, alert)]
     names += [down["alert"] for down in down_rules(pool.pool)]
     return _test(f"{pool.pool.name}: as predicted", healthy(pool) | {up: level(1)},
                  {name: [] for name in names})
+
+
+def simulated(pool: Watched) -> dict[str, np.ndarray]:
+    """Times of simulated requests, of quantities that are promised at a percentile [s]."""
+    names = [name for name, (at, _) in limits_of_pool(pool.pool).items() if at != MEAN]
+    if not names or pool.pool.role != "both":
+        return {}
+    users = simulate_load(pool.pool.scenario).summary
+    return {name: getattr(users, name).values for name in names}
+
+
+def _exceeded(pool: Watched, alert: Alert) -> bool:
+    """Whether the prediction itself exceeds the limit of an alert."""
+    quantity = next((key for key, name in NAMES.items() if name in alert.name), "")
+    if not alert.windows or not quantity:
+        return False
+    value, times = getattr(pool.predicted, quantity).value, simulated(pool)
+    if alert.signal.kind == "quantile" and quantity in times:
+        value = np.quantile(times[quantity], alert.signal.number)
+    return bool(value > alert.threshold)
 
 
 def _down_tests(pool: Watched) -> Iterator[dict[str, Any]]:
@@ -147,21 +171,21 @@ def healthy(pool: Watched, step: float = STEP) -> dict[str, str]:
     of, release, inputs = pool.predicted, pool.pool.release, pool.pool.scenario.inputs()
     engine = "sglang" if release.name == "sglang" else "vllm"
     rate, later = of.requests.value, max(0.0, of.answer - 1)
-    drafted = rate * of.answer / max(1.0, inputs["accepted_length"] or 1.0)
+    times, accepted = simulated(pool), inputs["accepted_length"] or 1.0
     counters = {
-        "generated": rate * of.answer, "prompted": rate * of.prompt, "counted": rate,
-        "asked": rate * of.prompt, "hits": rate * of.prompt * inputs["prefix_hit_share"],
-        "drafts": drafted, "accepted": rate * of.answer - drafted,
+        "generated": rate * of.answer, "prompted": rate * of.prompt,
+        "hits": rate * of.prompt * inputs["prefix_hit_share"],
+        "accepted": rate * of.answer * (1 - 1 / max(1.0, accepted)),
         "preempted": (of.overflow * pool.pool.scenario.replicas / of.tpot.value
                       if of.overflow >= RAREST else 0.0)}
     gauges = {"running": of.in_flight, "waiting": 0.0,
               "occupied": of.occupied.value if of.occupied else 0.0}
     if engine == "sglang":  # a gauge of the length, not a counter
-        gauges["accepted"] = inputs["accepted_length"] or 1.0
+        gauges["accepted"] = accepted
         del counters["accepted"]
     observed = {"ttft": (rate, of.ttft.value), "e2e": (rate, of.e2e.value),
-                "pace": (rate, of.tpot.value), "prompts": (rate, of.prompt),
-                "answers": (rate, of.answer), "decoded": (rate, later * of.tpot.value),
+                "pace": (rate, of.tpot.value), "answers": (rate, of.answer),
+                "decoded": (rate, later * of.tpot.value),
                 "between": (rate * later, of.tpot.value)}
     result: dict[str, str] = {}
     for key, names in METRICS[engine].items():
@@ -173,7 +197,7 @@ def healthy(pool: Watched, step: float = STEP) -> dict[str, str]:
         elif key in gauges:
             own = {f"{name}{at}": level(gauges[key])}
         else:
-            values = pool.seen.get({"pace": "tpot"}.get(key, key))
+            values = times.get({"pace": "tpot"}.get(key, key))
             own = _histogram(name, pool.pool.name, step, *observed[key], key == "ttft", values)
         result = own | result
     return result

@@ -21,7 +21,7 @@ from calc.commands.printing import (
 )
 from calc.launching import recipes
 from calc.launching.directory import write
-from calc.launching.launch import Launch, deployment
+from calc.launching.launch import Launch, deployment, pools_as_json
 from calc.launching.monitoring import Watched
 from calc.uncertainty import Amount
 from catalogue import ParamsError
@@ -74,17 +74,9 @@ def as_json(launch: Launch, directory: Path, paths: list[Path]) -> dict[str, Any
     return {"directory": str(directory), "engine": launch.engine,
             **({"unsourced": caveat[0]} if caveat else {}),
             "files": [str(path.relative_to(directory)) for path in paths],
-            "pools": {of.pool.name: {
-                "nodes": of.pool.layout.nodes, "servers": of.pool.addresses,
-                "predicted": of.predicted.as_json(),
-                "startup_line": of.startup and of.startup.as_json(),
-                "longest": of.pool.longest.tokens, "refused": of.pool.longest.refused,
-                "unkept": {broken.alert.name: broken.sentence for broken in of.broken},
-                "alerts": {alert.name: alert.threshold for alert in of.alerts}}
-                for of in launch.watched},
+            "pools": pools_as_json(launch),
             "recipes": {name: nearest and {"recipe": nearest.recipe, "source": nearest.of.source,
-                                           "more": len(nearest.more), "fewer": len(nearest.fewer),
-                                           "other": len(nearest.other)}
+                                           **nearest.counts}
                         for name, nearest in launch.comparisons.items()},
             "runs": [run.name for run in launch.runs]}
 
@@ -95,10 +87,9 @@ def alert_lines(pool: Watched) -> list[str]:
     most = pool.pool.longest
     lines = [say("on-the-limits", count=count, promised=promised) if promised
              else say("on-the-prediction", count=count)]
-    lines += [say("not-kept", sentence=broken.sentence, quantity=named(broken.quantity),
-                  limit=amount(broken.alert.threshold, "s"), value=amount(broken.value, "s"),
-                  at="mean" if broken.share is None else f"{broken.share:.0%}")
-              for broken in pool.broken]
+    lines += [say("not-kept", sentence=limit.sentence, quantity=named(limit.quantity),
+                  limit=amount(limit.limit, "s"), value=amount(limit.value, "s"), at=limit.at)
+              for limit in pool.exceeded]
     lines.append(say("longest", tokens=f"{most.tokens:,}", refused=bool(most.refused),
                      share=plain(most.refused, 2)))
     return list(dict.fromkeys(map(spoken, lines)))

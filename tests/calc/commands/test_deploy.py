@@ -63,7 +63,7 @@ def test_answer_lists_files_and_predictions(cli, deployed):
     assert estimate["quantities"]["cache_tokens"] == pool["startup_line"]["tokens"]
     high = estimate["quantities"]["steady_tpot"]["high"]
     assert pool["predicted"]["tpot"]["high"] == high
-    assert pool["alerts"]["TimePerOutputTokenAbovePrediction"] == high
+    assert pool["alerts"]["TimePerOutputTokenAbovePrediction"]["threshold"] == high
 
 
 @pytest.mark.parametrize(("spelt", "factor", "outside"), [

@@ -4,10 +4,9 @@ import pytest
 
 import catalogue
 from calc.launching.launch import deployment, named_pools, started_pools
-from calc.launching.recipes import CONDITIONS, compare, lines
+from calc.launching.recipes import compare, lines
 from catalogue import ParamsError, library
 from catalogue.engine import load_engine
-from catalogue.entries.deployments import Condition
 from catalogue.kernels import checkpoints
 from catalogue.reading.values import sources
 
@@ -35,8 +34,13 @@ def test_a_recipe_sets_flags_of_its_engine_and_says_where_it_is_published(name):
                    for of, each in checkpoints(catalogue.load_model(model)))
 
 
-def test_every_condition_of_a_recipe_is_known():
-    assert set(CONDITIONS) == set(Condition.__args__)
+@pytest.mark.parametrize("name", FILES)
+def test_conditions_of_reasons_are_flags_of_the_engine(name):
+    file = FILES[name]
+    engines = [load_engine(table) for table in TABLES[file.engine]]
+    flags = [flag for row in (*file.unset, *file.added) for flag in (*row.given, *row.without)]
+    assert flags
+    assert [flag for flag in flags if not any(engine.find(flag) for engine in engines)] == []
 
 
 def _pools():
@@ -52,7 +56,7 @@ def test_every_difference_of_a_shipped_deployment_has_a_reason():
     compared = [(name, each) for name, each in found if each]
     assert len({each.of.source for _, each in compared}) > 8
     for name, each in compared:
-        for difference in (*each.more, *each.fewer, *each.other):
+        for difference in each.differences:
             assert difference.here != difference.there
             assert difference.why or difference.name in UNEXPLAINED, (name, difference)
 
@@ -62,7 +66,7 @@ def test_the_nearest_recipe_is_of_the_same_card_and_role():
     recipe = compare(pools[0])
     assert recipe.of.cards == ["nvidia-h200-sxm"]
     assert recipe.of.role == "both"
-    assert {each.name for each in (*recipe.more, *recipe.fewer)}.isdisjoint({"--host", "--port"})
+    assert {each.name for each in recipe.differences}.isdisjoint({"--host", "--port"})
     assert all(line[0] and line[1] for line in lines({"serve": recipe}))
 
 
@@ -78,5 +82,6 @@ def test_the_nearest_recipe_is_of_the_checkpoint_that_is_started(name, checkpoin
 
 def test_drafts_that_recipes_leave_out_say_why():
     pool = deployment("mi355x-v4-pro-sglang", engine="sglang@0.5.23").pools[0]
-    drafts = next(each for each in compare(pool).more if each.name == "--speculative-algorithm")
+    drafts = next(each for each in compare(pool).differences
+                  if each.name == "--speculative-algorithm")
     assert "incompatible" in drafts.why[0]

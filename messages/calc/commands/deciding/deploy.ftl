@@ -40,7 +40,7 @@ not-kept =
     .en = { " " }   not kept by the prediction: { $sentence }
     .zh = { " " }   按预测达不到：承诺{ $quantity }不超过 { $limit }，预测{ $at ->
         [mean] 均值
-       *[other] 中 { $at } 的请求（仿真）
+       *[other] { " " }{ $at }（仿真）
     }为 { $value }
 
 longest =

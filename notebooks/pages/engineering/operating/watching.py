@@ -9,7 +9,7 @@ from typing import Any
 
 import catalogue
 from calc.capacity.availability import failures_of
-from calc.launching.monitoring import BUSY, DOWN, HOLD, WINDOW, Predicted, seconds
+from calc.launching.monitoring import BUSY, DOWN, HOLD, WINDOW, Predicted
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue.ledger import Hold, Probe
@@ -31,6 +31,11 @@ SIGMAS = 2  # standard deviations by which a mean has to stay off its threshold
 DAY = "azure-conversation"
 BELOW = "S1-388"  # the alert of S1 on throughput
 SLOW = "S1-389"  # and that on the time to first token
+
+
+def minutes(duration: str) -> int:
+    """A duration of Prometheus such as ``5m`` [min]."""
+    return int(duration.removesuffix("m"))
 
 
 def scatter(of: Predicted, window: float) -> float:
@@ -66,7 +71,7 @@ def _window(of: Predicted, room: float) -> Pair:
 
 def durations() -> None:
     """Three deployments: what a window sees of them, and how short it might be."""
-    span = seconds(WINDOW)
+    span = minutes(WINDOW) * MINUTE
 
     def needed(room: Callable[[Predicted], float], heading: Pair) -> Column:
         return Column(lambda title: _window(forecast(title), room(forecast(title))), heading)
@@ -81,7 +86,7 @@ def durations() -> None:
                say("window-needed-threshold-from-interval")),
         needed(lambda of: monitoring.OWN, say("window-needed-beyond-bench",
                                               by=fmt_percent(monitoring.OWN, 0)))])
-    numbers({"mo-window": span / MINUTE, "mo-hold": seconds(HOLD) / MINUTE}, fmt_fixed, digits=0)
+    numbers({"mo-window": minutes(WINDOW), "mo-hold": minutes(HOLD)})
     number("mo-sigmas", SIGMAS)
 
 
