@@ -13,9 +13,9 @@ from calc.answer.service import service_level_of_pools
 from calc.evidence.classes import deviations, own_errors
 from calc.evidence.systems import System
 from calc.evidence.validation import uncalibrated
-from calc.launching.deployed_pools import Pool
 from calc.launching.monitoring import Predicted, predicted
 from calc.launching.server import ASCEND, Release, Setting, Variable, nearest_releases
+from calc.launching.starting import Pool
 from calc.physics.arrays import Inputs
 from calc.serving.evaluate import FEWEST, WAVES, bench_count
 from calc.uncertainty import Amount

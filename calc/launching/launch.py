@@ -16,7 +16,11 @@ from calc.answer.request_lengths import longest
 from calc.answer.service import POOLS, estimate_service
 from calc.launching import bench, recipes, vllm
 from calc.launching.bench import Bench
-from calc.launching.deployed_pools import (
+from calc.launching.monitoring import Watched, predicted_pools, rules, scrapes, watched
+from calc.launching.recipes import Comparison
+from calc.launching.server import Part, Setting, comment, words
+from calc.launching.server import plain as plain_value
+from calc.launching.starting import (
     ROUTER_PORT,
     Pool,
     check_runs,
@@ -28,10 +32,6 @@ from calc.launching.deployed_pools import (
     routed,
     router_of,
 )
-from calc.launching.monitoring import Watched, predicted_pools, rules, scrapes, watched
-from calc.launching.recipes import Comparison
-from calc.launching.server import Part, Setting, comment, words
-from calc.launching.server import plain as plain_value
 from calc.physics.kv_cache import beside_tokens
 from calc.yamltext import PlainDumper
 from catalogue import Scenario, load_deployment

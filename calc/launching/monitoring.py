@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from calc.answer.estimate import Estimate
 from calc.answer.service import Service, StartupLine, startup_line, unloaded
 from calc.answer.simulated_load import simulate_load
 from calc.answer.steady_state import CACHE
-from calc.launching.deployed_pools import FASTER, Overloaded, Pool, check_runs
+from calc.launching.starting import FASTER, Overloaded, Pool, check_runs
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import Scenario
@@ -471,28 +472,28 @@ def rule(alert: Alert, pool: Pool) -> dict[str, Any]:
         other, least = alert.only
         expression += f" and on() ({other.expression(WINDOW)} >= {least:.6g})"
     beyond = "is above" if alert.above else "is below"
-    prediction = {"prediction": str(alert.predicted)} if alert.predicted is not None else {}
-    return {"alert": alert.name, "expr": expression, "for": "0s" if alert.windows else HOLD,
-            "labels": {"severity": alert.severity, "deployment": pool.scenario.id,
-                       "pool": pool.name},
-            "annotations": {"summary": alert.summary, "description": (
-                f"{SHOWN} {beyond} {plain(alert.threshold)}: {alert.because}."), **prediction}}
+    return _rule(pool, alert.name, expression, "0s" if alert.windows else HOLD, alert.severity,
+                 alert.summary, f"{SHOWN} {beyond} {plain(alert.threshold)}: {alert.because}.",
+                 {"prediction": str(alert.predicted)} if alert.predicted is not None else {})
 
 
 def down_rules(pool: Pool) -> list[dict[str, Any]]:
     """Rules on servers that do not answer, as Prometheus reads them."""
-    labels = {"severity": "critical", "deployment": pool.scenario.id, "pool": pool.name}
     where = f'up{{job="{pool.name}"}}'
     wide = (" It shares experts with the others of its server, which stop with it."
             if pool.layout.span > 1 else "")
-    return [
-        {"alert": alert_name("ServerDown", pool), "expr": f"{where} == 0", "for": DOWN,
-         "labels": labels, "annotations": {"summary": "A server does not answer.",
-                         "description": "{{ $labels.instance }} is not scraped." + wide}},
-        {"alert": alert_name("ServersMissing", pool), "expr": f"absent({where})", "for": DOWN,
-         "labels": labels,
-         "annotations": {"summary": "No server of the pool is scraped.",
-                         "description": "There is nothing to watch."}}]
+    return [_rule(pool, alert_name("ServerDown", pool), f"{where} == 0", DOWN, "critical",
+                  "A server does not answer.", "{{ $labels.instance }} is not scraped." + wide),
+            _rule(pool, alert_name("ServersMissing", pool), f"absent({where})", DOWN, "critical",
+                  "No server of the pool is scraped.", "There is nothing to watch.")]
+
+
+def _rule(pool: Pool, name: str, expression: str, hold: str, severity: str, summary: str,
+          description: str, more: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """A rule of Prometheus; ``more`` are annotations besides."""
+    return {"alert": name, "expr": expression, "for": hold,
+            "labels": {"severity": severity, "deployment": pool.scenario.id, "pool": pool.name},
+            "annotations": {"summary": summary, "description": description, **more}}
 
 
 def scrapes(pools: Iterable[Pool]) -> dict[str, Any]:

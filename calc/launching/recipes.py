@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calc.launching.deployed_pools import Pool, checkpoint_of
 from calc.launching.server import Release, plain
+from calc.launching.starting import Pool, checkpoint_of
 from catalogue import library, load_device, load_precision
 from catalogue.entries.deployments import Recipe, Recipes, Unset
 from catalogue.entries.profiles import in_order
@@ -89,7 +89,8 @@ def compare(pool: Pool) -> Comparison | None:
     cards = [load_device(card).name for card in recipe.cards]
     return Comparison(pool.name, name, recipe, differences, counts, say(
         "beside", pool=pool.name, recipe=name, url=source.get("url", ""),
-        date=str(source.get("date", source.get("read", ""))), file=FILE, **counts), say(
+        date=str(source.get("date", source.get("read", ""))), more=counts["more"],
+        fewer=counts["fewer"], other=counts["other"], file=FILE), say(
         "of-recipe", count=recipe.count, precision=recipe.precision,
         cards=(", ".join(card["en"] for card in cards), "、".join(card["zh"] for card in cards)),
         named=bool(recipe.checkpoint), checkpoint=recipe.checkpoint or "",

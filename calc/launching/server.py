@@ -176,28 +176,25 @@ class Release:
                     return Setting(name, value, why)
         return self.take(*spellings[0], why)
 
+    def exports(self, *names: str) -> list[str]:
+        """Those of several metrics that the release exports to everyone, deprecated ones last."""
+        deprecated = {}
+        for name in names:
+            state = next((state for engine, version in self.by
+                          if (state := engine.state(name, version)) is not None), None)
+            if state is not None and not state.hidden and not state.v0:
+                deprecated[name] = state.deprecated
+        return sorted(deprecated, key=lambda name: deprecated[name])
+
     def metric(self, *names: str) -> str:
         """The first of several metrics that the release exports to everyone.
 
         Raises ParamsError, one sentence, where it has none of them.
         """
-        states = {name: state for name in names if (state := self._metric(name)) is not None}
-        for deprecated in (False, True):  # deprecated, but still there: the last choice
-            for name, state in states.items():
-                if state.deprecated == deprecated:
-                    return name
+        if exported := self.exports(*names):
+            return exported[0]
         engine, version = self.by[0]
         raise ParamsError(refusal(engine, names[0], version))
-
-    def exports(self, *names: str) -> bool:
-        """Whether the release exports one of several metrics to everyone."""
-        return any(self._metric(name) is not None for name in names)
-
-    def _metric(self, name: str) -> Any:
-        """State of a metric; None where the release does not export it to everyone."""
-        state = next((state for engine, version in self.by
-                      if (state := engine.state(name, version)) is not None), None)
-        return None if state is None or state.hidden or state.v0 else state
 
     def _of(self, name: str) -> list[tuple[Engine, str]]:
         """The catalogues that decide on a setting: the plug-in's on its own settings."""

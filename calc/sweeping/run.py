@@ -12,7 +12,7 @@ import contextlib
 import logging
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -26,11 +26,9 @@ from calc.layouts.feasible import HEADROOM, has_room
 from calc.many import sweeps
 from calc.many.fronts import Best, Front, Rows
 from calc.serving.evaluate import SERVED_NAMES, STEADY_NAMES
-from calc.sweeping.definition import Sweep
-from calc.sweeping.plan import DEVICES, PER_DEVICE, Choice, Plan, planned, program
+from calc.sweeping.plan import DEVICES, PER_DEVICE, Choice, Plan, Sweep, planned, program
 from catalogue import ParamsError
 from catalogue.deployments.admission import too_long
-from catalogue.entries.formulas import input_symbols
 from catalogue.reading.files import write_whole
 
 ROW = "row"
@@ -39,9 +37,6 @@ TOO_MANY = "concurrency is more than the requests that there are"
 TOO_LARGE = "does not fit in memory"  # decided by calc.layouts.feasible.has_room
 ENDLESS = "has no finite answer"
 BEYOND = "is longer than the model knows positions"
-OF_MEMORY = sorted({
-    HEADROOM, "memory_per_device", "usable_memory", "weights_per_device", "kv_per_device",
-    "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "max_concurrency"})
 AHEAD = 3  # chunks that wait for each worker
 ANSWER, JOINING = 10, 60  # seconds for a scheduler to answer, for a first worker to join
 ANY_PORT = "127.0.0.1:0"  # of Dask's status page, which has port 8787 unless told otherwise
@@ -97,13 +92,13 @@ def swept(sweep: Sweep, folder: Path | None = None, workers: int | None = None,
     The result is the same whatever the size of a chunk, whoever computes them, and however often it
     was interrupted; parts are the same byte by byte for the same size of a chunk.
 
-    >>> result = swept(Sweep(scenario="s2-910b1-awq", axes={"workload.concurrency": "1..64:x2"},
-    ...                      minimise=["tpot"], maximise=["output_throughput"]), workers=1)
+    >>> result = swept(Sweep("s2-910b1-awq", {"workload.concurrency": "1..64:x2"},
+    ...                      objectives={"tpot": -1, "output_throughput": +1}), workers=1)
     >>> [result.settings(i)["workload.concurrency"] for i in range(3)]
     ['1', '2', '4']
 
     Args:
-        sweep: what is asked.
+        sweep: its definition.
         folder: where parts are kept, and found again; None: nothing is written.
         workers: processes on this machine; None: one per core that this one may use.
         scheduler: address of a Dask scheduler in their place.
@@ -116,12 +111,12 @@ def swept(sweep: Sweep, folder: Path | None = None, workers: int | None = None,
     there = finished_parts(folder, plan) if folder else {}
     missing = [number for number in range(plan.chunks) if number not in there]
     workers = min(workers or len(os.sched_getaffinity(0)), len(missing))
-    computed_now = (_by_workers(plan, missing, workers, scheduler)
-                    if missing and (scheduler or workers > 1) else
-                    (computed(plan, number) for number in missing))
+    chunks = (by_workers(plan, missing, workers, scheduler)
+              if missing and (scheduler or workers > 1) else
+              (computed(plan, number) for number in missing))
     reduced, left = _reducer(plan), dict[str, tuple[int, int]]()
     for done, (number, rows, without) in enumerate(chain(
-            (read_part(path, plan, number) for number, path in there.items()), computed_now), 1):
+            (read_part(path, plan, number) for number, path in there.items()), chunks), 1):
         if folder and number not in there:
             write_part(folder, plan, number, rows, without)
         for reason, count, first in without:
@@ -159,23 +154,29 @@ def computed(plan: Plan, number: int, state: str = "") -> Chunk:
                           "expected the same one everywhere.")
     start, size = number * plan.chunk, math.prod(plan.shape[plan.outer:])
     rows = np.arange(start, min(plan.count, start + plan.chunk))
-    parts, left = list[Rows](), Left()
+    parts: list[Rows] = [{ROW: rows[:0], **{name: np.empty(0) for name in plan.names}}]
+    left = Left()
     for at in range(start // size, int(rows[-1]) // size + 1):
-        choice = plan.choices[at]
-        part = rows[max(0, at * size - start):(at + 1) * size - start]
+        choice, own = plan.choices[at], rows[max(0, at * size - start):(at + 1) * size - start]
         if choice.problem is not None:
-            left.append((choice.problem, len(part), int(part[0])))
-        elif (columns := _quantities(plan, choice, part, left)) is not None:
-            parts.append(columns)
-    joined = {name: np.concatenate([part[name] for part in parts]) if parts
-             else np.empty(0, dtype=np.int64 if name == ROW else float)
-             for name in (ROW, *plan.names)}
+            left.append((choice.problem, len(own), int(own[0])))
+        else:
+            parts += feasible_rows(plan, choice, own, left)
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     reduced = _reducer(plan)
-    return number, joined if reduced is None or not parts else reduced.add(joined).rows, left
+    return number, (joined if reduced is None or not len(joined[ROW])
+                    else reduced.add(joined).rows), left
 
 
-def _quantities(plan: Plan, choice: Choice, rows: np.ndarray, left: Left) -> Rows | None:
-    """Row numbers and quantities of what fits, of one choice of entries; None if nothing does."""
+def feasible_rows(plan: Plan, choice: Choice, rows: np.ndarray, left: Left) -> Iterator[Rows]:
+    """Row numbers and quantities of what fits, of one choice of entries; nothing if nothing does.
+
+    Args:
+        plan: of the sweep.
+        choice: of entries.
+        rows: numbers.
+        left: reasons, to which those of rows that are left out are added.
+    """
     places = np.unravel_index(rows, plan.shape)[plan.outer:]
     inputs: dict[str, Any] = dict(choice.inputs) | {
         name: values[places[axis]] for name, (axis, values) in plan.columns.items()}
@@ -186,7 +187,7 @@ def _quantities(plan: Plan, choice: Choice, rows: np.ndarray, left: Left) -> Row
     if choice.summed and {"input_tokens", "output_tokens"} & plan.columns.keys():
         inputs["context_tokens"] = needed
 
-    def without(reason: str, wrong: Any) -> None:
+    def drop(reason: str, wrong: Any) -> None:
         """Leave rows out."""
         nonlocal rows, inputs
         wrong = np.broadcast_to(wrong, rows.shape)
@@ -196,36 +197,36 @@ def _quantities(plan: Plan, choice: Choice, rows: np.ndarray, left: Left) -> Row
                                           for name, value in inputs.items()}
 
     if choice.requests is not None:
-        without(TOO_MANY, inputs["concurrency"] > choice.requests)
-    without(TOO_LONG, np.less(inputs["context_tokens"],
-                              inputs["input_tokens"] + inputs["output_tokens"]))
+        drop(TOO_MANY, inputs["concurrency"] > choice.requests)
+    drop(TOO_LONG, np.less(inputs["context_tokens"],
+                           inputs["input_tokens"] + inputs["output_tokens"]))
     if choice.positions < math.inf:
-        without(BEYOND, too_long(inputs["context_tokens"], choice.positions))
-    if not len(rows):
-        return None
-    inputs |= sweeps.sweep(inputs, choice.attention, OF_MEMORY, decode=False)
-    without(TOO_LARGE, ~has_room(inputs))
-    if not len(rows):
-        return None
-    inputs |= _of_fitting(plan.names, choice.attention, inputs)
-    for name in plan.names:
-        without(ENDLESS, ~np.isfinite(inputs[name]))
-    return {ROW: rows} | {name: np.broadcast_to(inputs[name], rows.shape).astype(float)
-                          for name in plan.names}
+        drop(BEYOND, too_long(inputs["context_tokens"], choice.positions))
+    if len(rows):
+        drop(TOO_LARGE, ~has_room(sweeps.sweep(inputs, choice.attention, [HEADROOM],
+                                               decode=False)))
+    if len(rows):
+        quantities = quantities_of(plan.names, choice.attention, inputs)
+        inputs = {name: np.broadcast_to(quantities[name], rows.shape).astype(float)
+                  for name in plan.names}
+        for name in plan.names:
+            drop(ENDLESS, ~np.isfinite(inputs[name]))
+        yield {ROW: rows, **inputs}
 
 
-def _of_fitting(names: tuple[str, ...], attention: str, inputs: Mapping[str, Any]
-                ) -> dict[str, Any]:
-    """Quantities of deployments that fit, by the shortest way to each."""
+def quantities_of(names: Sequence[str], attention: str, inputs: Mapping[str, Any]
+                  ) -> dict[str, Any]:
+    """Quantities of deployments that fit, by the shortest way to each, and their inputs."""
     devices = inputs["tensor_parallel"] * inputs["pipeline_parallel"] * inputs["data_parallel"]
-    symbols = {name: inputs[name] for name in input_symbols() & inputs.keys()}
     lacking = {PER_DEVICE.get(name, name) for name in names} - {*inputs, DEVICES}
     steps = sorted(lacking & (SERVED_NAMES | STEADY_NAMES))
-    columns = sweeps.decode_sweep(symbols, attention, steps, threads=1) if steps else {}
+    columns = {**inputs, DEVICES: devices}
+    if steps:
+        columns |= sweeps.decode_sweep(inputs, attention, steps, threads=1)
     if rest := sorted(lacking - {*steps}):
-        columns |= sweeps.sweep(symbols, attention, rest)
-    return {DEVICES: devices, **columns, **{
-        name: columns[PER_DEVICE[name]] / devices for name in PER_DEVICE.keys() & {*names}}}
+        columns |= sweeps.sweep(inputs, attention, rest)
+    return columns | {name: columns[total] / devices
+                      for name, total in PER_DEVICE.items() if name in names}
 
 
 def path_of(folder: Path, plan: Plan, number: int) -> Path:
@@ -296,8 +297,8 @@ def read_part(path: Path, plan: Plan, number: int) -> Chunk:
     return number, {name: frame[name].to_numpy() for name in names}, left
 
 
-def _by_workers(plan: Plan, numbers: list[int], workers: int, scheduler: str | None
-                ) -> Iterator[Chunk]:
+def by_workers(plan: Plan, numbers: Sequence[int], workers: int, scheduler: str | None
+               ) -> Iterator[Chunk]:
     """Chunks as they are finished by the workers of a Dask scheduler, or by so many processes.
 
     Raises ParamsError for a scheduler that does not answer, has no workers, or goes away.

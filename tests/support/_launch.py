@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from calc.answer.request_lengths import Longest
-from calc.launching.deployed_pools import Pool
 from calc.launching.server import Layout, Part, release_of
+from calc.launching.starting import Pool
 
 INSTALL = "apt-get install --no-install-recommends haproxy nginx-light prometheus shellcheck"
 LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")

@@ -24,8 +24,7 @@ from calc.commands.printing import (
     tell,
 )
 from calc.commands.progress import progress
-from calc.sweeping.definition import CHUNK, Sweep, read
-from calc.sweeping.plan import PER_DEVICE
+from calc.sweeping.plan import CHUNK, PER_DEVICE, Sweep
 from calc.sweeping.run import (
     BEYOND,
     ENDLESS,
@@ -60,7 +59,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--quantity", action="append", default=[], metavar="NAME",
                          dest="quantities", help=spoken(say("help-quantity")))
     command.add_argument("-o", "--out", type=Path, metavar="FOLDER", help=spoken(say("help-out")))
-    command.add_argument("--chunk", type=int, metavar="COUNT",
+    command.add_argument("--chunk", type=int, default=CHUNK, metavar="COUNT",
                          help=spoken(say("help-chunk", count=f"{CHUNK:,}")))
     command.add_argument("--workers", type=int, metavar="COUNT", help=spoken(say("help-workers")))
     command.add_argument("--scheduler", metavar="tcp://HOST:PORT",
@@ -73,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError for a sweep that cannot be.
     """
     sweep = _asked(args)
-    if sweep.all and args.out is None:
+    if sweep.every and args.out is None:
         raise ParamsError(spoken(say("all-needs-files")))
     if args.workers is not None and args.workers < 1:
         raise ParamsError(spoken(say("workers", count=args.workers)))
@@ -92,20 +91,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _asked(args: argparse.Namespace) -> Sweep:
-    """The sweep of a file with what the flags say in place of it, or of flags alone."""
-    pairs = {name: [text.partition("=") for text in texts]
-             for name, texts in (("axes", args.axes), ("set", args.settings))}
-    for path, equals, _ in pairs["axes"]:
+    """The sweep that the flags define."""
+    axes = {}
+    for text in args.axes:
+        path, equals, values = text.partition("=")
         if not equals or not path.strip():
-            raise ParamsError(spoken(say("expected-values", text=f"{path}{equals}"[:60])))
+            raise ParamsError(spoken(say("expected-values", text=text[:60])))
+        axes[path.strip()] = values
     if twice := sorted(set(args.min) & set(args.max)):
         raise ParamsError(spoken(say("opposite", name=twice[0])))
-    flags = {name: {path.strip(): value for path, _, value in listed}
-             for name, listed in pairs.items()} | {
-        "minimise": args.min, "maximise": args.max, "best": args.best, "all": args.all,
-        "quantities": args.quantities, "chunk": args.chunk}
-    return read(args.scenario, {name: value for name, value in flags.items()
-                                if value not in ([], {}, None) and value is not False})
+    return Sweep(args.scenario, axes, args.settings,
+                 dict.fromkeys(args.min, -1) | dict.fromkeys(args.max, +1), args.best, args.all,
+                 args.quantities, args.chunk)
 
 
 def _print(result: Result) -> None:

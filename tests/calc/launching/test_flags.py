@@ -11,9 +11,9 @@ from _launch import CASES, S0_POOLS
 from _plain import plain
 
 from calc.answer.request_lengths import Longest
-from calc.launching.deployed_pools import ENGINES, check_start, pool_of
 from calc.launching.launch import deployment, scripts, started_pools
 from calc.launching.server import check_settings, layout, layouts, release_of
+from calc.launching.starting import ENGINES, check_start, pool_of
 from catalogue import ROOT, ParamsError, library, load_pools, load_scenario
 from catalogue.deployments import loading
 from catalogue.engine import fitting, load_engine

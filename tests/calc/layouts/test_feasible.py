@@ -24,8 +24,7 @@ from calc.layouts.feasible import (
 from calc.layouts.layout import Sizes, divisors, enumerate_layouts
 from calc.layouts.space import Space
 from calc.searching.goal import load_goal
-from calc.sweeping.definition import Sweep
-from calc.sweeping.plan import planned
+from calc.sweeping.plan import Sweep, planned
 from catalogue import LayoutError
 from catalogue.deployments.admission import (
     KINDS,
@@ -79,7 +78,7 @@ def test_every_caller_gets_the_same_verdict(seed):
     assert (cut.degrees in layouts(scenario, cards)) == (not kinds - set(OF_PRECISION))
     kept = tuple(text for text in settings if "data_parallel" not in text)
     swept, = planned(Sweep(
-        scenario=BASE, set=dict(text.split("=", 1) for text in kept), quantities=["tpot"],
+        scenario=BASE, settings=kept, quantities=["tpot"],
         axes={"parallelism.data_parallel": str(cut.data)})).choices
     assert (swept.problem is not None) == bool(kinds)
     sizes = cut.tensor, min(cut.tensor, cut.expert)  # of more ranks each expert is whole

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from unittest import mock
 
 import pyarrow
@@ -11,8 +12,7 @@ from pyarrow import parquet
 import calc
 import catalogue
 from calc.many.fronts import front
-from calc.sweeping.definition import Sweep
-from calc.sweeping.plan import PER_DEVICE, planned
+from calc.sweeping.plan import PER_DEVICE, Sweep, planned
 from calc.sweeping.run import ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY, computed, swept
 
 SCENARIO = "h200-r1-vllm-tp8"
@@ -24,8 +24,8 @@ def axes(**named):
     return {name.replace("__", "."): values for name, values in named.items()}
 
 
-def grid(quantities, fixed=None, scenario=SCENARIO, cards=None, **named):
-    return Sweep(scenario=scenario, axes=(cards or {}) | axes(**named), set=fixed or {},
+def grid(quantities, fixed=(), scenario=SCENARIO, cards=None, **named):
+    return Sweep(scenario=scenario, axes=(cards or {}) | axes(**named), settings=fixed,
                  quantities=quantities.split())
 
 
@@ -34,7 +34,7 @@ GRIDS = {
         "tpot ttft max_concurrency steady_throughput_per_device", cards=CARDS,
         precision="fp8-block, w4a16-awq, w8a8-int8", concurrency="1, 1024", input_tokens="219"),
     "layouts": grid(
-        "tpot steady_ttft headroom_per_device", {"precision": "w4a16-awq"},
+        "tpot steady_ttft headroom_per_device", ["precision=w4a16-awq"],
         parallelism__tensor_parallel="1, 3, 8, 16", parallelism__data_parallel="1, 2",
         parallelism__expert_parallel="1, 32", cluster__nodes="1, 2",
         parallelism__pipeline_parallel="1, 2"),
@@ -52,7 +52,7 @@ GRIDS = {
 @pytest.mark.parametrize("name", GRIDS)
 def test_each_row_equals_its_deployment_by_itself(name):
     sweep = GRIDS[name]
-    plan = planned(sweep.model_copy(update={"all": True}))
+    plan = planned(replace(sweep, every=True))
     _, rows, left = computed(plan, 0)
     quantities, out = {}, set()
     for row in range(plan.count):
@@ -77,7 +77,7 @@ def test_each_row_equals_its_deployment_by_itself(name):
 
 
 def test_an_input_symbol_moves_alone():
-    sweep = Sweep(scenario=SCENARIO, axes=axes(hbm_efficiency="0.5, 1"), all=True,
+    sweep = Sweep(scenario=SCENARIO, axes=axes(hbm_efficiency="0.5, 1"), every=True,
                   quantities=["tpot", "devices"])
     _, rows, _ = computed(planned(sweep), 0)
     inputs = catalogue.load_scenario(SCENARIO).inputs()
@@ -90,7 +90,7 @@ def test_an_input_symbol_moves_alone():
 def test_rows_left_out_by_reason():
     sweep = Sweep(scenario=SCENARIO, axes=axes(
         workload__concurrency="1, 2000", workload__input_tokens="10, 30000",
-        workload__context_tokens="1000, 100000"), all=True, quantities=["tpot"])
+        workload__context_tokens="1000, 100000"), every=True, quantities=["tpot"])
     left = {reason: numbers for reason, *numbers in computed(planned(sweep), 0)[2]}
     assert left.keys() <= {TOO_LONG, TOO_MANY, TOO_LARGE, ENDLESS}
     assert (left[TOO_MANY], left[TOO_LONG]) == ([4, 4], [1, 2])
@@ -99,7 +99,7 @@ def test_rows_left_out_by_reason():
 WIDE = axes(precision="fp8-block, w4a16-awq", workload__concurrency="1..64:x2",
             workload__input_tokens="128..1024:+128", workload__output_tokens="64, 512",
             hbm_efficiency="0.6, 0.8")  # 448 rows
-ALL = Sweep(scenario=SCENARIO, axes=WIDE, all=True, chunk=50, quantities=["tpot", "ttft"])
+ALL = Sweep(scenario=SCENARIO, axes=WIDE, every=True, chunk=50, quantities=["tpot", "ttft"])
 
 
 def stored(result):
@@ -119,7 +119,7 @@ def complete(tmp_path_factory):
 
 class TestReduced:
     def test_the_front_is_that_of_all_rows(self):
-        _, every, _ = computed(planned(Sweep(scenario=SCENARIO, axes=WIDE, all=True)), 0)
+        _, every, _ = computed(planned(Sweep(scenario=SCENARIO, axes=WIDE, every=True)), 0)
         result = swept(Sweep(scenario=SCENARIO, axes=WIDE), workers=1)
         names = result.plan.objectives
         assert sorted(result.rows[ROW]) == every[ROW][front(every, names)].tolist()
@@ -128,8 +128,8 @@ class TestReduced:
         assert answer["deployments"][0] == {"settings": result.settings(0), **{
             name: column[0] for name, column in result.rows.items() if name != ROW}}
 
-    @pytest.mark.parametrize("kept", [{}, {"best": 7, "minimise": ["ttft"]},
-                                      {"best": 9, "maximise": ["output_throughput"]}])
+    @pytest.mark.parametrize("kept", [{}, {"best": 7, "objectives": {"ttft": -1}},
+                                      {"best": 9, "objectives": {"output_throughput": +1}}])
     def test_the_same_whatever_the_size_of_a_chunk(self, kept):
         one = swept(Sweep(scenario=SCENARIO, axes=WIDE, **kept), workers=1)
         assert len(one.rows[ROW]) == kept.get("best", len(one.rows[ROW]))
@@ -154,7 +154,7 @@ class TestParts:
         result = swept(ALL, tmp_path, workers=1)
         table = pyarrow.concat_tables(parquet.read_table(path) for path in sorted(
             tmp_path.iterdir())).to_pydict()
-        _, rows, left = computed(planned(ALL.model_copy(update={"chunk": 1000})), 0)
+        _, rows, left = computed(planned(replace(ALL, chunk=1000)), 0)
         assert table[ROW] == rows[ROW].tolist()
         assert table["steady_ttft"] == rows["steady_ttft"].tolist()
         settings = result.plan.settings(table[ROW][100])

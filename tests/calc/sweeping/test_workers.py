@@ -4,7 +4,7 @@ import distributed
 import pytest
 
 import catalogue
-from calc.sweeping.definition import Sweep
+from calc.sweeping.plan import Sweep
 from calc.sweeping.run import ANY_PORT, swept
 
 SWEEP = Sweep(scenario="h200-r1-vllm-tp8", chunk=5, axes={

@@ -1,8 +1,8 @@
 ### ``sweep``: any number of deployments, reduced to a front or the best, or written as Parquet.
 
 help-scenario =
-    .en = identifier or path of a scenario, or the path of a sweep's file, over which flags hold
-    .zh = 场景的标识或路径，或扫描文件的路径；命令行选项优先于文件
+    .en = identifier or path of a scenario
+    .zh = 场景的标识或路径
 
 # number: an example
 help-axis =
