@@ -1,9 +1,7 @@
 """Search of the site: what the index holds of a page, marked terms, and what a query asks for."""
 
-import itertools
 import json
 import re
-from collections import Counter
 
 import pytest
 from _plain import plain
@@ -67,19 +65,6 @@ def test_symptoms_lead_to_existing_sections():
                for path in (ROOT / "params" / folder).glob("*.yml")}
     assert {name: missing for name, symptom in SAID["symptoms"].items()
             if (missing := set(symptom["at"]) - labels)} == {}
-
-
-def test_no_phrase_describes_two_symptoms_and_no_word_has_two_meanings():
-    same = symptoms.synonyms(SAID["same"].values())
-    owners: dict[tuple[str, ...], set[str]] = {}
-    for name, symptom in SAID["symptoms"].items():
-        for variant in itertools.chain(symptom["en"], symptom["zh"]):
-            pieces = symptoms.pieces(variant, same, SAID["ignored"]["filler"])
-            owners.setdefault(tuple(sorted(map(str, pieces))), set()).add(name)
-    assert {words: names for words, names in owners.items() if len(names) > 1} == {}
-    for lists in (SAID["same"].values(), SAID["ignored"].values()):
-        seen = Counter(word.lower() for word in itertools.chain(*lists))
-        assert {word for word, times in seen.items() if times > 1} == set()
 
 
 @pytest.fixture(scope="module")

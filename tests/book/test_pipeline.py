@@ -75,16 +75,6 @@ def test_pages_made_stale_by_a_file(project, name, text, needs):
     assert stale(project) == needs
 
 
-def test_keys_are_of_the_files_at_the_beginning_of_a_build(project):
-    state = page_inputs.Inputs(project)
-    page = next(page for page in pipeline.pages(project) if page.name == "scenarios")
-    before = state.key(page, ["scenarios/"])
-    edit(project, "params/scenarios/three.yml", "3\n")
-    append(project, "notebooks/scenarios.md", "\n")
-    assert state.key(page, ["scenarios/"]) == before
-    assert page_inputs.Inputs(project).key(page, ["scenarios/"]) != before
-
-
 def test_a_repeated_run_writes_the_same_bytes_and_removes_orphans(project):
     first = outputs(project)
     edit(project, "book/chapters/.keys/derivation.json", None)

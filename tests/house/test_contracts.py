@@ -6,7 +6,6 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import jupytext
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -34,12 +33,6 @@ def test_derivations_do_not_import_the_runtime(name):
     assert not re.search(r"^\s*(import|from) (calc|notebooks\.pages\.(deployments|deciding|audit"
                          r"|engineering|calculators))\b|\bcrosscheck\b|\bimport_module\b",
                          text, re.MULTILINE)
-
-
-def test_nothing_of_the_derivations_stands_behind_the_cross_check():
-    """What imported it would import calc, and the import contract leaves that one import out."""
-    for path in (PROJECT / "notebooks" / "derive").rglob("*.py"):
-        assert path.stem == "crosscheck" or "crosscheck" not in path.read_text(encoding="utf-8")
 
 
 def test_the_books_extension_imports_neither_runtime_nor_notebooks():
@@ -87,23 +80,6 @@ def undocumented(node: ast.FunctionDef) -> Iterator[str]:
 def test_every_formula_documents_arguments_unit_and_source(module):
     assert {node.name: lacking for node in formulas(module)
             if (lacking := list(undocumented(node)))} == {}
-
-
-def sentence(told: ast.expr | None) -> str:
-    """What an assertion says, with a mark for each value that it is given."""
-    parts = told.values if isinstance(told, ast.JoinedStr) else [told]
-    return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" if part else ""
-                   for part in parts)
-
-
-def test_every_assertion_of_a_cell_says_its_law_in_a_sentence():
-    from notebooks.derive.lock import NOTEBOOKS
-    cells = [(path.name, cell.source) for path in sorted(NOTEBOOKS.rglob("*.md"))
-             for cell in jupytext.read(path).cells if cell.cell_type == "code"]
-    mute = [f"{name}: {ast.unparse(node)}" for name, source in cells
-            for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assert)
-            and not re.fullmatch(r"[A-Z].*[^.]\.", sentence(node.msg))]
-    assert not mute
 
 
 def test_the_templates_are_in_step_with_their_notebooks():

@@ -8,14 +8,6 @@ from pathlib import Path
 from tests.house.trees import PROJECT, nodes, trees
 
 LONGEST_FUNCTION = 60  # lines
-ENDS = {"value", "low", "high"}
-INTERVALS = {  # classes of a value between two ends
-    "calc/uncertainty.py:Amount",  # what is predicted
-    "catalogue/reading/values.py:Value",  # what files state
-    "catalogue/entries/measurements.py:BlindPrediction",  # before the rows were known
-    "calc/evidence/bench.py:Predicted",  # in the file of a plan
-    "calc/sensitivity/tornado.py:Bar",  # an input, and a quantity at its two ends
-    "calc/serving/metrics.py:Quantile"}  # the scatter of a run
 JUDGE, LAYOUTS = "calc/layouts/feasible.py", "calc/layouts/layout.py"
 ADMISSION = ("catalogue/deployments/admission.py", "catalogue/deployments/cuts.py")
 RULES = {"cut_problem", "block_problem", "context_problem", "server_problem", "engine_problem",
@@ -61,23 +53,11 @@ def test_functions_are_short():
         if node.end_lineno - node.lineno >= LONGEST_FUNCTION] == []
 
 
-def test_data_and_code_are_apart():
-    assert list((PROJECT / "params").rglob("*.py")) == []
-    assert [path for package in ("catalogue", "calc", "kernels", "notebooks", "book/_ext")
-            for path in (PROJECT / package).rglob("*.yml")] == []
-
-
 def test_physics_holds_no_shape_of_a_model():
     """No number above nine: counts, not constants."""
     assert [(path, node.value) for path, node in every(ast.Constant, within="calc/physics/")
             if isinstance(node.value, int | float)
             and (abs(node.value) > 9 or 0 < abs(node.value) < 1e-2)] == []
-
-
-def test_intervals_have_one_type():
-    assert {f"{path}:{node.name}" for path, node in every(ast.ClassDef) if {
-        item.target.id for item in node.body if isinstance(item, ast.AnnAssign)
-        and isinstance(item.target, ast.Name)} >= ENDS} == INTERVALS
 
 
 def test_headroom_is_compared_by_the_judge_alone():

@@ -11,14 +11,11 @@ import pytest
 import catalogue
 from calc import parameters
 from catalogue.models.huggingface import import_config
-from tools.engine import lines, model, prometheus, served
+from tools.engine import lines, model, served
 from tools.engine.__main__ import RESULTS
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN
 from tools.engine.running_server import Plan
 
-RULES = {"groups": [{"name": "serve", "rules": [
-    {"alert": "Slow", "expr": "rate(vllm:a_sum[5m]) > 1 and on() rate(vllm:a_sum[1h]) > 1",
-     "for": "5m"}, {"alert": "Gone", "expr": 'up{job="serve"} == 0', "for": "1m"}]}]}
 PUBLISHED = ("deepseek-v3", "deepseek-v4-flash", "glm-5.2", "kimi-k3", "minimax-m3", "qwen3-8b",
              "qwen3.5-397b-a17b", "mixtral-8x7b")  # one of each architecture
 RECORDED = json.loads(RESULTS.read_text("utf-8"))
@@ -27,14 +24,6 @@ RECORDED = json.loads(RESULTS.read_text("utf-8"))
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     return served.deployed(Path(sys.executable), tmp_path_factory.mktemp("engine"))
-
-
-def test_all_durations_of_rules_are_scaled_by_one_factor() -> None:
-    slow, gone = prometheus.scaled(RULES)["groups"][0]["rules"]
-    assert [word for word in slow["expr"].split() if "[" in word] == [
-        "rate(vllm:a_sum[20000ms])", "rate(vllm:a_sum[240000ms])"]
-    assert (slow["for"], gone["for"]) == ("20000ms", "4000ms")
-    assert prometheus.metrics(RULES) == {"vllm:a_sum"}
 
 
 def test_script_starts_the_engine_with_the_stated_settings(written: Plan) -> None:
@@ -76,19 +65,6 @@ def test_command_lines_for_sglang(tmp_path: Path) -> None:
     assert (refused, made[name][0].program) == ({}, "sglang.launch_server")
     line, = made[name]
     assert line.argv[line.argv.index("--quantization") + 1] == "awq"
-
-
-def test_verdicts_on_command_lines() -> None:
-    good = {"name": "a/serve-0", "parsed": True, "configured": True, "left_out": [], "refused": []}
-    partly = good | {"name": "b/serve-0", "left_out": ["--quantization"], "refused": ["no kernel"]}
-    wrong = good | {"name": "b/serve-1", "parsed": False, "configured": None, "refused": ["no"]}
-    rows = [*lines.judged([good, partly], {"c": "'c' needs more cards."}, "files")]
-    assert [row.ok for row in rows] == [True, True, True]
-    assert rows[1].numbers == {"whole": 1, "partly": 1}
-    rows = [*lines.judged([good, wrong], {"c": "ValueError: nan"}, "files")]
-    assert [row.ok for row in rows] == [False, False, False]
-    assert lines.refusals([wrong], 1).ok
-    assert not lines.refusals([good], 1).ok
 
 
 def test_recorded_results_are_of_the_pinned_engine() -> None:
