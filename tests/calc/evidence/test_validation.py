@@ -9,7 +9,6 @@ import pytest
 
 from calc.evidence import baselines, classes, discrepancy, validation
 from calc.evidence.systems import (
-    METRICS,
     calibrated_system,
     measured_names,
     measured_system,
@@ -21,7 +20,6 @@ ROWS = {  # measured rows by system: tpot, ttft, e2e, output_throughput
     AWQ: (30, 30, 30, 30), "s2-other-engine": (10, 6, 0, 3), "s3-hybrid-910b4": (18, 18, 18, 18),
     "s3-eight-cards": (1, 1, 0, 0), "kt-4090-v021": (5, 5, 0, 0), "h20-qwen3-8b": (1, 1, 0, 1),
     "b200-energy-gpqa": (11, 0, 0, 11), "h200-r1-vllm-tp8": (6, 6, 0, 6)}
-ALL_ROWS, SYSTEMS = 469, 56
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +42,6 @@ def awq():
 def test_measured_rows_are_counted():
     systems = {case.id: case for case in measured_systems()}
     assert list(systems) == sorted(systems) == measured_names()
-    assert len(systems) == SYSTEMS
-    assert sum(len(case.measured(metric)) for case in systems.values()
-               for metric in METRICS) == ALL_ROWS
     for name, counts in ROWS.items():
         metrics = ("tpot", "ttft", "e2e", "output_throughput")
         assert tuple(len(systems[name].measured(metric)) for metric in metrics) == counts, name
