@@ -18,7 +18,7 @@ from calc.launching.launch import deployment
 from calc.launching.starting import select
 from calc.layouts.layout import family, text
 from calc.searching.goal import load_goal
-from calc.searching.report import ReportRow
+from calc.searching.report import report_row
 from calc.searching.selection import Selection
 from catalogue import ParamsError
 from catalogue.planning import Goal
@@ -67,7 +67,7 @@ def judged(answer: Selection) -> dict[str, Any]:
             path.write_text(text(goal, row.choice) if row.prefill is None
                             else family(goal, row.prefill, row.choice), encoding="utf-8")
             files = len(deployment(str(path), engine=start.engine).files)
-    return {"row": ReportRow.of(answer, row).as_json(), "files": files,
+    return {"row": report_row(answer, group[0]).as_json(), "files": files,
             "share": answer.keeps(group[0]),
             "simulated": seen.as_json() if seen else None, "refused": len(answer.refused),
             "missed": len(answer.missed)}

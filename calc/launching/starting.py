@@ -36,8 +36,7 @@ from calc.layouts.layout import Row, Start, set_line
 from calc.many.processes import OnProgress, silent
 from calc.physics.kv_cache import beside_tokens
 from calc.searching import selection
-from calc.searching.report import SearchReport
-from calc.searching.search import Stopped
+from calc.searching.report import SearchReport, search_report
 from calc.searching.selection import Selection, started_pools
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario, load_device, load_model, load_precision
@@ -402,7 +401,7 @@ def start(goal: Goal, row: Row) -> Start:
             check_start(started_pools(goal, row, engine))
         except ParamsError as error:
             if isinstance(error, Overloaded) and not why:
-                return Start(None, str(error).rstrip("."), overloaded=True)
+                return Start(None, str(error).rstrip("."))
             why = why or str(error).rstrip(".")
         else:
             key = (load_model(goal.model), load_precision(row.choice.precision),
@@ -440,7 +439,7 @@ def select(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
 
 
 def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
-           progress: OnProgress = silent, everything: bool = False) -> SearchReport:
+           progress: OnProgress = silent) -> SearchReport:
     """The finished answer to a goal, of deployments that a release starts.
 
     >>> report = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
@@ -452,14 +451,9 @@ def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
         settings: ``KEY=VALUE`` with dotted keys, for a goal that is not loaded.
         workers: processes that share the work; the answer is the same.
         progress: of the search, then of the ranking, 0 of 0.
-        everything: also the best of each format and card, and the best inside of what was measured.
 
-    Raises ParamsError, one sentence, for a goal that cannot be used, or contradicts itself; Stopped
-    when it is interrupted.
+    Raises ParamsError, one sentence, for a goal that cannot be used, or contradicts itself.
     """
     chosen = select(goal, settings, workers, progress)
     progress("ranking", 0, 0)
-    try:
-        return SearchReport.of(chosen, everything)
-    except KeyboardInterrupt:
-        raise Stopped(chosen.result, len(chosen.result.bases)) from None
+    return search_report(chosen)

@@ -404,17 +404,16 @@ class Start:
 
     Attributes:
         engine: ``NAME@RELEASE`` that starts it; None where none does.
-        why: what the release said that was asked first; empty where one starts it.
+        why: what the release said that was asked first, or that requests arrive faster than it
+            answers them; empty where one starts it.
         checkpoint: repository of published weights that it starts with; None where none is known.
         loads: the same in words, with what else may be meant.
-        overloaded: whether it would start, and requests arrive faster than it answers them.
     """
 
     engine: str | None
     why: str = ""
     checkpoint: str | None = None
     loads: Pair | None = None
-    overloaded: bool = False
 
     @property
     def text(self) -> str:

@@ -17,12 +17,12 @@ from calc.layouts.feasible import reasons
 from calc.layouts.layout import Choice, Row, changed
 from calc.layouts.space import Cells, Space
 from calc.searching.candidates import PERCENT, SYMBOLS
-from calc.searching.search import search
-from calc.searching.selection import Selection
+from calc.searching.search import SearchResult, search
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
 from catalogue.deployments.admission import longest_request
 from catalogue.entries.models import OWN_LAYER
+from catalogue.kernels import published_precision
 from catalogue.planning import CardRange, Demand, Goal, Offer
 from catalogue.planning import Space as Axes
 
@@ -90,17 +90,22 @@ def alternatives(scenario: Scenario) -> Alternatives:
     space = Space(goal, resolve=lambda choice: changed(scenario, _settings(scenario, choice)),
                   share=default_share(scenario))
     space.model = scenario.model  # with what was changed in it
-    selection = Selection(search(goal, space=space))
-    best, own, official = (advice_of(scenario, row) for row in (
-        selection.central, selection.central_of(scenario.precision.id),
-        selection.central_of(selection.official_precision)))
+    result, official_precision = search(goal, space=space), published_precision(space.model)
+    best, own, official = (advice_of(scenario, best_row(result, precision)) for precision in (
+        None, scenario.precision.id, official_precision or ""))
     if not reasons(scenario, evaluate(scenario.inputs(), scenario.model.attention)):
         as_it_is = Advice({}, scenario.precision.id, central_values(scenario, CHANGE_QUANTITIES))
         own = as_it_is if own is None or _rate(own) < _rate(as_it_is) else own
     # ranked in closed form, told as it is simulated where that does not hold
     best = max(filter(None, (best, own, official)), key=_rate, default=None)
-    return Alternatives(best, own, official, selection.official_precision,
-                        selection.result.funnel.deployments)
+    return Alternatives(best, own, official, official_precision, result.funnel.deployments)
+
+
+def best_row(result: SearchResult, precision: str | None) -> Row | None:
+    """The best deployment at central values, of all or in one precision; None of none."""
+    rows = [row for base, of_base in zip(result.bases, result.of_bases, strict=True)
+            if precision in (None, base.precision) for row in result.rows(of_base.front, 1)]
+    return max(rows, key=lambda row: row.worth(result.wishes.objectives), default=None)
 
 
 def _rate(advice: Advice) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,12 @@ from typing import Any
 import numpy as np
 
 from calc.costing.ownership import MILLION, card_hour, converted, prices_of
-from calc.layouts.feasible import MEMORY, has_room
-from calc.layouts.layout import Choice, Row, scenario
-from calc.layouts.space import Space, choice_at
+from calc.layouts.feasible import MEMORY
+from calc.layouts.layout import Row
+from calc.layouts.space import Space
 from calc.physics.arrays import Number
-from calc.physics.step import bottleneck
-from calc.searching.candidates import at, candidate_cells
-from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
-from catalogue import ParamsError, Scenario, load
+from catalogue import ParamsError, load
 from catalogue.library import Override
 from catalogue.planning import ANY, MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
 from catalogue.reading import yamlfile
@@ -34,53 +31,6 @@ UNBOUNDED = ("ttft", "energy", "power", "longest_context")
 TIMES = ("ttft", "tpot", "e2e")
 SHORT = "short"  # of memory [B]
 NEAR = 0.8  # of a limit: what is within a fifth of it is near to it
-
-
-@dataclass(frozen=True)
-class Least:
-    """The deployment whose decode steps alone give a token soonest.
-
-    Attributes:
-        pace: its time per token without the prompts of others [s].
-        choice: its settings.
-        deployed: it.
-    """
-
-    pace: float
-    choice: Choice
-    deployed: Scenario
-
-
-def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
-    """The least time per token of all deployments that fit; None where none does.
-
-    Of every layout with every draft, so it is exact; of chunks and shares of the memory only those
-    with which most fits, since decode steps do not depend on them.
-
-    Args:
-        space: what a goal allows, in one pool.
-        users: requests in flight.
-        enough: a pace at which there is no need to look further [s].
-    """
-    least = None
-    for base in space.bases():
-        if not (joined := candidate_cells(space, base, space.goal.demand)):
-            continue
-        tried, _, cells = joined
-        cells = at(cells, np.flatnonzero((cells["chunk"] == cells["chunk"].min()) & (
-            cells["utilization"] == cells["utilization"].max())))
-        cells["concurrency"] = np.full(len(cells["data"]), users)
-        cells = at(cells, np.flatnonzero(has_room(tried.spare(cells))))
-        if not len(cells["data"]):
-            continue
-        paces = tried.pace(cells)
-        row = int(paces.argmin())
-        if least is None or paces[row] < least.pace:
-            choice = choice_at(base, cells, row, users)
-            least = Least(float(paces[row]), choice, scenario(space.goal, choice))
-        if least.pace <= enough:
-            return least
-    return least
 
 
 @dataclass(frozen=True)
@@ -231,23 +181,6 @@ class Wishes:
         return excess
 
 
-def left_out(goal: Goal, tried: Set[str], paired: bool) -> list[str]:
-    """What a goal leaves out: precisions that engines run on its cards, and arrangements.
-
-    Args:
-        goal: the goal.
-        tried: precisions that were.
-        paired: whether pairs of pools were compared.
-    """
-    limited = goal.precisions or goal.limits.quality is not None
-    usual = {base.precision for base in Space(goal.model_copy(update={
-        "precisions": None, "limits": goal.limits.model_copy(update={"quality": None})})).bases()
-        } if limited else set()
-    return [*sorted(usual - tried), *({"one": "one pool", "two": "two pools"}[pools]
-            for pools in ("one", "two")
-            if pools not in goal.space.pools or (pools == "two" and not paired))]
-
-
 def stated_limits(goal: Goal) -> dict[str, float]:
     """Limits by name, of those that a goal states of what a deployment comes to.
 
@@ -272,7 +205,7 @@ def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     asks for money where no card has a price.
     """
     goal = goal or space.goal
-    check_contradictions(space, goal)
+    check_contradictions(goal)
     hours, unpriced = {}, []
     for offer in space.offers:
         prices = prices_of(offer.device)
@@ -299,7 +232,7 @@ def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     return Wishes(goal, objectives, own, hours, tuple(unpriced), margins)
 
 
-def check_contradictions(space: Space, goal: Goal) -> None:
+def check_contradictions(goal: Goal) -> None:
     """Refuse a goal whose demand and limits say two things of one quantity."""
     demand, wanted = goal.demand, goal.limits.throughput
     if wanted is None:
@@ -315,36 +248,6 @@ def check_contradictions(space: Space, goal: Goal) -> None:
     if wanted > most:
         raise ParamsError(f"{goal.id}: {why} are {human(most, 'token/s')}, the goal asks for "
                           f"{human(wanted, 'token/s')}, expected at most what arrives.")
-    if demand.users is not None and not demand.think_time and goal.space.pools == ["one"]:
-        check_pace(space, goal, demand.users, wanted)
-
-
-def check_pace(space: Space, goal: Goal, users: int, wanted: float) -> None:
-    """Refuse a throughput for which so few users would need tokens faster than any card gives them.
-
-    Only where users may wait longer by the goal's own TPOT: else the nearest miss says more. A
-    request stays at least for its decode steps, so they bound the throughput (notebooks/search.md,
-    section Bounds).
-    """
-    limit = stated_limits(goal).get("tpot")
-    answer = goal.demand.output_tokens
-    steps = max(1, answer - 1)  # after the first token
-    needed = users * answer / (wanted * steps)
-    if limit is None or needed >= limit:
-        return
-    least = least_pace(space, users, needed)
-    if least is None or least.pace <= needed:
-        return
-    choice, deployed = least.choice, least.deployed
-    binds = bottleneck(deployed.inputs(), evaluate(deployed.inputs(), deployed.model.attention))
-    raise ParamsError(
-        f"{goal.id}: for {users:,} users to reach {human(wanted, 'token/s')} together, each needs "
-        f"a token every {human(users / wanted, 's')}; the least that any of these cards gives them "
-        "is one every "
-        f"{human(least.pace, 's')} ({choice.devices} × {choice.device}, {choice.precision}, "
-        f"{choice.layout}, {choice.drafts} drafts, {binds.replace('_', ' ')} binds), and "
-        f"{human(limit, 's')} would be {human(users / limit, 'token/s')}; expected at most "
-        f"{human(users * answer / (least.pace * steps), 'token/s')}.")
 
 
 LISTS = ("devices", "precisions", "engines", "objectives")

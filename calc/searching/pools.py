@@ -74,7 +74,6 @@ class Pairs:
         tried: pools of either kind that fit; pairs that were compared.
         alike: the front of those in one precision, by its name.
         pools: of each base, which pairs were made of.
-        is_complete: whether they are of all bases: else it was interrupted.
     """
 
     bases: list[Base]
@@ -82,7 +81,6 @@ class Pairs:
     tried: tuple[int, int, int]
     alike: dict[str, Front] = field(repr=False)
     pools: list[Pools] = field(repr=False)
-    is_complete: bool = True
 
     def rows(self, precision: str | None = None) -> list[Row]:
         """The pairs on the front, of all or of those in one precision, the best in the first
@@ -189,7 +187,7 @@ def pools(space: Space, criteria: Wishes, keep: Callable[[Base, Cells], np.ndarr
 
 def pairs(space: Space, criteria: Wishes, before: Sequence[Pools] | None = None,
           progress: OnProgress = silent) -> Pairs:
-    """Every pair of pools that a goal allows; when it is interrupted, of those that it has.
+    """Every pair of pools that a goal allows.
 
     Args:
         space: what the goal allows.
@@ -197,13 +195,10 @@ def pairs(space: Space, criteria: Wishes, before: Sequence[Pools] | None = None,
         before: pools of the same demand and limits; None for all that a goal allows.
         progress: of ``two`` pools, bases done and all of them.
     """
-    every, is_complete, compared = list(before or ()), True, 0
-    try:
-        for of_base in pools(space, criteria) if before is None else ():
-            every.append(of_base)
-            progress("two", len(every), len(space.bases()))
-    except KeyboardInterrupt:
-        is_complete = False
+    every, compared = list(before or ()), 0
+    for of_base in pools(space, criteria) if before is None else ():
+        every.append(of_base)
+        progress("two", len(every), len(space.bases()))
     bases = [of_base.base for of_base in every]
     mates = dict[tuple[str | None, ...], list[Pools]]()
     for other in every:
@@ -230,7 +225,7 @@ def pairs(space: Space, criteria: Wishes, before: Sequence[Pools] | None = None,
     for own_front in alone.values():
         front.merge(own_front)
     fit = np.sum([of_base.tried for of_base in every], axis=0) if every else (0, 0)
-    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every, is_complete)
+    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every)
 
 
 def pairing_candidates(one: Pools, others: list[Pools], criteria: Wishes, front: Front,

@@ -10,7 +10,7 @@ tried: where nobody says how many users there are, batches stand on a grid (``tr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -255,36 +255,6 @@ class SearchResult:
             work._judged(cells, as_asked(self.wishes.goal.demand, tried.served(cells)))
         return self.row(work.best.front.rows, 0) if work.best.front.rows else None
 
-    def of_cut(self, device: str, devices: int, tensor: int, experts: Collection[int]
-               ) -> list[Row] | None:
-        """Deployments in one pool of one cut in every format and engine that is tried, without
-        pipeline stages: those within the limits, the best first; where there are none, the one that
-        is least over a limit, else the one that is least short of memory; nothing where requests
-        come faster than all of them answer. None if no engine loads it.
-
-        Args:
-            device: the cards.
-            devices: how many [1].
-            tensor: ranks that share the attention of a request [1].
-            experts: ranks that share the experts [1], any of these.
-        """
-        total, loaded = BaseResult.new(self.wishes), False
-        wanted = {"devices": devices, "tensor": tensor, "data": devices // tensor, "context": 1}
-        for number, base in enumerate(self.bases):
-            if base.device != device or not (work := _Work.of(
-                    self.space, self.wishes, base, number)):
-                continue
-            same = np.isin(work.cells["expert"], list(experts)) & np.all(
-                [work.cells[name] == value for name, value in wanted.items()], axis=0)
-            if same.any():
-                loaded = True
-                work.run(at(work.cells, np.flatnonzero(same)))
-                total.merge(work.best)
-        if not loaded:
-            return None
-        return sorted(self.rows(total.front), reverse=True, key=lambda row: row.worth(
-            self.wishes.objectives)) or self.rows(total.miss) or self.rows(total.short)
-
     def row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
         """One of many rows."""
         cells = {name: columns[name] for name in (*AXES, HITS, HOST, LOADED) if name in columns}
@@ -296,19 +266,6 @@ class SearchResult:
                 if f"over {name}" in columns and columns[f"over {name}"][number] > 0}
         return Row(choice, {name: value for name, value in quantities.items()
                             if np.isfinite(value)}, over)
-
-
-class Stopped(KeyboardInterrupt):
-    """A search that was interrupted.
-
-    Attributes:
-        result: what it has found.
-        done: how many of its bases were tried in one pool.
-    """
-
-    def __init__(self, result: SearchResult, done: int) -> None:
-        super().__init__()
-        self.result, self.done = result, done
 
 
 def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
@@ -329,8 +286,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         paired: whether two pools are tried where the goal allows them.
         progress: how far it is: of ``one`` pool and of ``two``, bases done and all of them.
 
-    Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed;
-    Stopped, with what was found until then, when it is interrupted.
+    Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
     """
     criteria = wishes(space := space or Space(goal), goal)
     bases = space.bases() if "one" in goal.space.pools else []
@@ -338,30 +294,20 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     front, plain = (Front(criteria.objectives, ties=False) for _ in range(2))
     result = SearchResult(criteria, bases, of_bases, front, Funnel(), space)
     done = set()
-    try:
-        for number in range(len(bases)) if len(bases) >= MANY_BASES else ():
-            of_bases[number] = _plain(space, criteria, bases, number)
-            plain.merge(of_bases[number].front)
-        for number, part, funnel in _done(space, criteria, bases, plain, workers, slab):
-            of_bases[number].merge(part)
-            result.funnel.merge(funnel)
-            done.add(number)
-            progress("one", len(done), len(bases))
-        if paired and "two" in goal.space.pools and "longest_context" not in criteria.objectives:
-            result.pairs = pairs(space, criteria, progress=progress)
-            if not result.pairs.is_complete:
-                raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        raise Stopped(_ended(result), len(done)) from None
-    return _ended(result)
-
-
-def _ended(result: SearchResult) -> SearchResult:
-    """A result with the front of all bases."""
-    for of_base in result.of_bases:
-        result.front.merge(of_base.front)
-    result.funnel.counts += result.space.dropped
-    result.funnel.counts["front"] = len(next(iter(result.front.rows.values()), ()))
+    for number in range(len(bases)) if len(bases) >= MANY_BASES else ():
+        of_bases[number] = _plain(space, criteria, bases, number)
+        plain.merge(of_bases[number].front)
+    for number, part, funnel in _done(space, criteria, bases, plain, workers, slab):
+        of_bases[number].merge(part)
+        result.funnel.merge(funnel)
+        done.add(number)
+        progress("one", len(done), len(bases))
+    if paired and "two" in goal.space.pools and "longest_context" not in criteria.objectives:
+        result.pairs = pairs(space, criteria, progress=progress)
+    for of_base in of_bases:
+        front.merge(of_base.front)
+    result.funnel.counts += space.dropped
+    result.funnel.counts["front"] = len(next(iter(front.rows.values()), ()))
     result.funnel.counts["beaten"] -= result.funnel.counts["front"]
     return result
 

@@ -10,19 +10,15 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property, reduce
-from itertools import islice, product
+from itertools import islice
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from calc.answer.service import POOLS, Pools, combine_pools
 from calc.evidence.classes import Nearness, both, near
 from calc.layouts.layout import (
     CUT,
-    MOST_STAGES,
     Choice,
     Row,
     Start,
@@ -30,22 +26,18 @@ from calc.layouts.layout import (
     scenario,
     usual_chunk,
 )
-from calc.layouts.space import CHUNKS, Base, Space
+from calc.layouts.space import CHUNKS
 from calc.many.processes import OnProgress, silent
-from calc.searching.candidates import batches
-from calc.searching.goal import SHORT, UNBOUNDED, left_out, load_goal
+from calc.searching.goal import SHORT, UNBOUNDED, load_goal
 from calc.searching.pools import Pairs, pairs
 from calc.searching.ranking import (
     HOLDS,
-    LEAST,
     NEARLY,
     PER_TOKEN,
-    SURE,
     SampledRow,
     Simulated,
     Sure,
     enough,
-    excesses,
     extras,
     firmest,
     is_little_worse,
@@ -63,7 +55,7 @@ from calc.searching.search import MISS, SearchResult, farther, search
 from catalogue import ParamsError, Scenario, made_scenario
 from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.kernels import published_precision
-from catalogue.planning import OBJECTIVES, UNNAMED, Goal
+from catalogue.planning import OBJECTIVES, Goal
 
 MOST_TOLD = 4  # groups of deployments that are told
 MOST_RANKED = 240  # deployments of a front that are drawn, the best at central values first
@@ -94,10 +86,8 @@ class Selection:
     most: int = field(default=MOST_TOLD)
     starts: Starts | None = field(default=None, repr=False)
     _refused: list[Row] = field(default_factory=list, repr=False)
-    _rows: dict[tuple[Choice, ...], SampledRow] = field(default_factory=dict, repr=False)
     _loops: dict[tuple[Choice, ...], Pools] = field(default_factory=dict, repr=False)
     _ratios: dict[tuple[Any, ...], dict[str, float]] = field(default_factory=dict, repr=False)
-    _overloaded: int = 0
     _started: dict[tuple[Choice, ...], Start] = field(default_factory=dict, repr=False)
     _simulated: dict[tuple[Choice, ...], Simulated | None] = field(default_factory=dict, repr=False)
 
@@ -114,11 +104,8 @@ class Selection:
     @cached_property
     def candidates(self) -> list[Row]:
         """Deployments of the front, of one pool and of two, the best at central values first."""
-        return [sample.row for sample in self.sure.front] if self.sure else self.central_front
-
-    @property
-    def central_front(self) -> list[Row]:
-        """The front at central values, of one pool and of two, the best first."""
+        if self.sure:
+            return [sample.row for sample in self.sure.front]
         result = self.result
         paired = result.pairs.rows() if result.pairs else []
         return self._sorted(result.rows(result.front) + paired)
@@ -132,8 +119,9 @@ class Selection:
         beside = self._beside(rows)
         groups = self._reconsidered(rows + beside)
         first = next(self._started_of(groups), None)
+        best = next(iter(rows), None)
         if self.sure or set(result.wishes.limits) <= set(result.wishes.objectives) or (
-                first and near_best(result, first.row, self.central) and self._stands(first)):
+                first and near_best(result, first.row, best) and self._stands(first)):
             return groups
         shown = {row.choices for row in rows}
         others = [row for row in self._farther(groups) if row.choices not in shown]
@@ -305,11 +293,9 @@ class Selection:
     def _recommended(self, sample: SampledRow) -> SampledRow:
         """A deployment as it is told: simulated, and with what an estimate of it gives."""
         row, seen = sample.row, self.simulated(sample.row)
-        recommended = replace(_moved(sample, {name: value / row.quantities[name] for name, value in
-                                     self._estimated(row).items() if row.quantities[name]}),
+        return replace(_moved(sample, {name: value / row.quantities[name] for name, value in
+                                       self._estimated(row).items() if row.quantities[name]}),
                        seen=seen)
-        self._rows[row.choices] = recommended
-        return recommended
 
     def _estimated(self, row: Row) -> dict[str, float]:
         """What an estimate gives of a deployment: of two pools in one loop, of which the search has
@@ -334,10 +320,7 @@ class Selection:
     def _can_be_recommended(self, row: Row) -> bool:
         """Whether a release starts a deployment, and it keeps the limits simulated."""
         if not self.offers(row):
-            start = self.start(row)
-            if start and start.overloaded:
-                self._overloaded += 1
-            elif row.kind not in {other.kind for other in self._refused}:
+            if row.kind not in {other.kind for other in self._refused}:
                 self._refused.append(row)
             return False
         simulated = self.simulated(row)
@@ -417,10 +400,6 @@ class Selection:
         start = None if self.goal.space.any_engine else self.start(row)
         return start is None or start.engine is not None
 
-    def _offered(self, rows: Sequence[Row]) -> Row | None:
-        """The first of some that a release starts; of none, the first."""
-        return next((row for row in rows[:OF_EACH] if self.offers(row)), next(iter(rows), None))
-
     def _plain(self, sample: SampledRow) -> SampledRow:
         """A deployment in one pool without what it does besides, step by step, where that wins too
         little to be told: redundant experts, micro-batches, a dealt cache, one in host memory,
@@ -457,12 +436,6 @@ class Selection:
         return self._refused
 
     @property
-    def overloaded(self) -> int:
-        """Of what was to be told, how many answer requests more slowly than they arrive [1]."""
-        assert self.front is not None  # which finds them
-        return self._overloaded
-
-    @property
     def missed(self) -> list[Simulated]:
         """Of the ranking, before the last that is told, what simulated keeps no limits."""
         return [simulated for simulated in self._simulated.values()
@@ -484,16 +457,6 @@ class Selection:
         """What was measured near a deployment; of two pools near both."""
         return reduce(both, (near(scenario(self.goal, of)) for of in row.choices))
 
-    @cached_property
-    def left_out(self) -> list[str]:
-        """What the goal leaves out: precisions that engines run on its cards, arrangements."""
-        tried = {base.precision for base in self.result.space.bases()}  # in one pool or two
-        return left_out(self.goal, tried, self.result.pairs is not None)
-
-    def sample(self, row: Row) -> SampledRow:
-        """A deployment under draws, as it is recommended if it is."""
-        return self._rows.get(row.choices) or sample_rows(self.result, [row])[0]
-
     def keeps(self, sample: SampledRow, like: SampledRow | None = None) -> float | None:
         """In which share of draws a deployment keeps all limits, simulated if it was [1].
 
@@ -502,25 +465,6 @@ class Selection:
             like: one whose simulation stands for its own; None for its own.
         """
         return keeps(self.result, sample, self._simulated.get((like or sample).row.choices))
-
-    def excesses(self, sample: SampledRow) -> dict[tuple[str, str], np.ndarray]:
-        """How far each draw is over each limit, simulated if it was."""
-        return excesses(self.result, sample, self._simulated.get(sample.row.choices))
-
-    @cached_property
-    def first_sure(self) -> SampledRow | None:
-        """The first told that keeps all limits in the share asked, or in nine of ten draws."""
-        share = self.sure.share if self.sure else SURE
-        likely = (sample for group in self.front for sample in group
-                  if (self.keeps(sample) or 0.0) >= share and self.offers(sample.row))
-        return next((sample for sample in islice(likely, MOST_SIMULATED)
-                     if self._stands(sample, share)), None)
-
-    @property
-    def surer(self) -> SampledRow | None:
-        """The first that is sure, where it is another than the first that is told."""
-        sure = self.first_sure
-        return sure if sure and sure.row.choices != self.front[0][0].row.choices else None
 
     def loop(self, row: Row) -> Pools:
         """What a closed loop of users sees of two pools."""
@@ -533,32 +477,6 @@ class Selection:
     def best(self) -> Row | None:
         """The first that is told."""
         return next((group[0].row for group in self.front), None)
-
-    @property
-    def central(self) -> Row | None:
-        """The best in the first objective at central values, whatever it can stand for."""
-        return next(iter(self.candidates), None)
-
-    def central_of(self, precision: str | None) -> Row | None:
-        """The best of all offers in one precision at central values."""
-        return self._offered(self._sorted(self._in(precision, 1)))
-
-    def of_precision(self, precision: str) -> Row | None:
-        """The best of all offers in one precision by what it can stand for."""
-        return self.best_of(self._in(precision, OF_EACH))
-
-    def _in(self, precision: str | None, most: int) -> list[Row]:
-        """Rows of the fronts of all offers and of pairs in one precision, so many of each."""
-        rows = [row for base, of_base in zip(self.result.bases, self.result.of_bases, strict=True)
-                if base.precision == precision and of_base.front.rows
-                for row in self.result.rows(of_base.front, most)]
-        return rows + (self.result.pairs.rows(precision)[:most] if self.result.pairs else [])
-
-    @property
-    def precisions(self) -> list[Row]:
-        """The best of each precision, the best first."""
-        return self._sorted([row for name in dict.fromkeys(
-            base.precision for base in self.result.bases) if (row := self.of_precision(name))])
 
     @cached_property
     def devices(self) -> list[Row]:
@@ -589,8 +507,13 @@ class Selection:
 
     @property
     def official(self) -> Row | None:
-        """The best in the published weights."""
-        return self.of_precision(name) if (name := self.official_precision) else None
+        """The best in the published weights by what it can stand for."""
+        name, result = self.official_precision, self.result
+        rows = [row for base, of_base in zip(result.bases, result.of_bases, strict=True)
+                if base.precision == name and of_base.front.rows
+                for row in result.rows(of_base.front, OF_EACH)]
+        return self.best_of(rows + (
+            result.pairs.rows(name)[:OF_EACH] if name and result.pairs else []))
 
     @property
     def nearest_miss(self) -> Row | None:
@@ -681,93 +604,3 @@ def _layout(row: Row) -> tuple[Any, ...]:
 def _cut(row: Row) -> tuple[Any, ...]:
     """What makes a deployment another one to a reader: cards, format and cut of each pool."""
     return (*_layout(row), *(choice.precision for choice in row.choices))
-
-
-def inside(selection: Selection) -> Row | None:
-    """The best that lies inside of what was measured, on every axis; None of none.
-
-    Each base of the goal is searched again, in one pool, within the degrees, stages, drafts and
-    requests a card that were measured of its class, where its card and its format were.
-
-    Args:
-        selection: of the deployments of a goal.
-    """
-    goal, result = selection.result.wishes.goal, selection.result
-    if selection.best is None or not selection.near(selection.best).outside:
-        return selection.best
-    rows: list[Row] = []
-    for base, of_base in zip(result.bases, result.of_bases, strict=True):
-        if not len(of_base.front.rows.get("base", ())) or (
-                "cost" in result.wishes.objectives and base.device in result.wishes.unpriced):
-            continue
-        any_row, = result.rows(of_base.front, 1)
-        covered = {axis.name: axis.covered for axis in selection.near(any_row).axes}
-        if base.device not in covered.get("device", ()) or (
-                base.precision not in covered["precision"] or 1 not in covered["pools"]):
-            continue
-        fewest, most = covered["requests"]
-        for narrowed in goals_within(goal, base, covered):
-            again = search(narrowed, paired=False)
-            rows += [row for row in again.rows(again.front)
-                     if fewest <= row.choice.concurrency / row.devices <= most]
-    if not result.wishes.limits:
-        rows = smallest_replicas(rows, result.wishes.objectives)
-    for _ in range(MOST_SIMULATED):
-        best = selection.best_of(rows)
-        if best is None or not selection.offers(best):
-            return None
-        simulated = selection.simulated(best)
-        if simulated is None or simulated.keeps:
-            return best
-        rows = [row for row in rows if row.choices != best.choices]
-    return None
-
-
-def smallest_replicas(rows: Iterable[Row], objectives: Mapping[str, int]) -> list[Row]:
-    """Of deployments that differ in how many replicas they have, and not in what is best by more
-    than is worth telling, the smallest."""
-    smallest: dict[Any, Row] = {}
-    for row in sorted(rows, key=lambda row: row.devices):
-        alike = (replace(row.choice, devices=0, data=0, concurrency=0),
-                 Fraction(row.choice.concurrency, row.devices))
-        best, = row.worth(objectives)[:1]
-        if alike not in smallest or best - smallest[alike].worth(objectives)[0] > LEAST * abs(best):
-            smallest[alike] = row
-    return list(smallest.values())
-
-
-def goals_within(goal: Goal, base: Base, covered: Mapping[str, tuple[Any, ...]]) -> Iterator[Goal]:
-    """A goal on one base within what was measured; for each cut of a replica of its own, where
-    nobody says how many users there are and the requests of a rank are tried."""
-    space, users = goal.space, goal.demand.users
-    offer = next(offered for offered in Space(goal).offers if offered.device == base.device)
-    most = covered["requests"][1]
-
-    def within(name: str, usual: Iterable[int], stated: Sequence[int] | None) -> list[int]:
-        low, high = covered[name]
-        return [size for size in (usual if stated is None else stated) if low <= size <= high]
-
-    tensor, expert, drafts = (within(name, range(covered[name][0], covered[name][1] + 1), stated)
-                              for name, stated in (("tensor", space.tensor),
-                                                   ("expert", space.expert),
-                                                   ("drafts", space.drafts)))
-    pipeline = within("pipeline", range(1, MOST_STAGES + 1), space.pipeline)
-    if not (tensor and expert and drafts and pipeline):
-        return
-    fewest = max(goal.cards.fewest, math.ceil(users / most) if users else 1)
-    if goal.cards.most is not None and fewest > goal.cards.most:
-        return
-    cards = goal.cards.model_copy(update={"fewest": fewest})
-    one = {"devices": [offer], "precisions": [base.precision], "cards": cards,
-           "engines": [base.engine or UNNAMED]}
-    axes = {"expert": expert, "drafts": drafts, "pools": ["one"]}
-    if users:
-        yield goal.model_copy(update=one | {"space": space.model_copy(
-            update=axes | {"tensor": tensor, "pipeline": pipeline})})
-        return
-    for size, stages in product(tensor, pipeline):
-        tried = [batch for batch in batches(math.floor(most * size * stages), space.batches)
-                 if batch <= most * size * stages]
-        if tried:
-            yield goal.model_copy(update=one | {"space": space.model_copy(
-                update=axes | {"tensor": [size], "pipeline": [stages], "batches": tried})})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from calc.commands.printing import amount as human
-from calc.commands.printing import formatted, listing, spoken, text_of, translated
+from calc.commands.printing import formatted, listing, spoken, translated
 from calc.evidence.classes import NAMES, axis_label
 from catalogue import load_scenario
 from catalogue.deployments.admission import marked
@@ -19,7 +19,7 @@ from catalogue.reading.units import DIMENSIONLESS
 if TYPE_CHECKING:
     from calc.evidence.classes import Nearness
     from calc.layouts.layout import Choice, Row, Start
-    from calc.searching.report import RankedRow, ReportRow, SearchReport
+    from calc.searching.report import ReportRow, SearchReport
     from catalogue.planning import Goal
 
 common = messages("common")
@@ -79,24 +79,6 @@ def agent_cost(goal: Goal, row: ReportRow) -> list[str]:
                        task=formatted(costs["per_task"])))]
 
 
-def brief(row: ReportRow) -> str:
-    """A deployment beside the first: quantities, what its format costs, what starts it."""
-    pools = " + ".join(spoken(say(
-        "of-a-choice", devices=choice.devices, device=marked(choice.device),
-        precision=choice.precision, layout=translated(choice.layouts), steps=steps_of(choice)))
-        for choice in row.row.choices)
-    pace, first, rate, cost = (
-        text_of(row.amounts[name]) if name in row.amounts else ""
-        for name in ("tpot", "ttft", "throughput_per_card", "cost"))
-    names = list(dict.fromkeys(choice.precision for choice in row.row.choices))
-    words = [spoken(quality.words) for quality in row.quality]
-    qualities = words if len(names) == 1 else [
-        spoken(say("of-format", name=name, told=of_format))
-        for name, of_format in zip(names, words, strict=True)]
-    return spoken(say("brief", pools=pools, pace=pace, first=first, rate=rate, priced=bool(cost),
-                      cost=cost, told=sentences([*qualities, starts(row.start)])))
-
-
 def sentences(parts: list[str]) -> str:
     """Parts of a sentence one after the other."""
     return spoken(("; ", "；")).join(parts)
@@ -154,7 +136,7 @@ def amount(name: str, value: float, currency: str = DIMENSIONLESS) -> str:
     return human(value, UNITS.get(name, currency if name == "cost" else DIMENSIONLESS))
 
 
-def unrun_words(row: RankedRow) -> list[str]:
+def unrun_words(row: ReportRow) -> list[str]:
     """Why no engine runs a deployment; nothing where one does."""
     return list(dict.fromkeys(spoken(say("none-runs", why=translated(why))) for why in row.unrun))
 
@@ -188,8 +170,9 @@ def near(model: str, evidence: Nearness) -> str:
                       outside=listing(outside), other=other != model, model=other))
 
 
-def nearest_words(report: SearchReport, row: Row, limit: str) -> str:
+def nearest_words(report: SearchReport, row: Row) -> str:
     """By how much a deployment misses a limit."""
+    limit = report.nearest_limit
     if limit == MEMORY:
         return spoken(say("short", label=row_label(row),
                           short=human(row.quantities["short"], "B")))

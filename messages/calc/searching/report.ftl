@@ -10,10 +10,6 @@ no-pool-holds =
        *[decode] 解码
     }池装得下模型及其请求，应增加卡数
 
-smallest-pools =
-    .en = the smallest prefill pool takes { $prefill } cards and the smallest decode pool { $decode }, more than the { $most } of the goal
-    .zh = 最小的预填充池需 { $prefill } 张卡，最小的解码池需 { $decode } 张，超过目标的 { $most } 张
-
 a-request =
     .en = a request
     .zh = 一个请求

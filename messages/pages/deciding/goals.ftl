@@ -60,10 +60,6 @@ longest-context =
     .en = longest context
     .zh = 上下文最长
 
-best-inside-of-measured =
-    .en = best within the measured range
-    .zh = 实测范围之内的最优
-
 prefill-pool =
     .en = the prefill pool
     .zh = 预填充池
@@ -176,10 +172,6 @@ plainest-of-alike =
 best-that-is-sure =
     .en = robust best
     .zh = 稳妥方案
-
-nothing-that-meets-goal =
-    .en = nothing that meets the goal
-    .zh = 没有满足目标的部署
 
 best-in-published-weights =
     .en = best, in published weights

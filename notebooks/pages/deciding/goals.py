@@ -20,7 +20,7 @@ from calc.many.sweeps import latency
 from calc.physics.step import bottleneck
 from calc.searching.ranking import HOLDS, SURE, SampledRow, keeps, sample_rows, surely
 from calc.searching.search import search
-from calc.searching.selection import Selection, inside
+from calc.searching.selection import Selection
 from calc.serving.evaluate import DECODE_NAMES
 from catalogue.deployments.admission import announced, marked
 from catalogue.engine import AT
@@ -52,7 +52,6 @@ BEST: dict[str, Pair] = {  # what an objective wants
     "energy": say("least-energy-per-token"),
     "power": say("least-power"), "longest_context": say("longest-context")}
 NOT_DRAWN = ("cards", "longest_context")  # what a deployment has in every draw
-INSIDE: Pair = say("best-inside-of-measured")
 TOLD = ("tpot", "ttft", "throughput_per_card")
 SHARES = (0.5, 0.8, 0.9, 0.95)  # of draws, that are asked in turn
 POOLS: dict[str, Pair] = {
@@ -206,10 +205,17 @@ def headed(answer: Selection, first: str = "") -> Pair:
 def _kept(page: Page) -> str:
     """In which share of draws the best of goals with a surer one beside it keep all limits."""
     told = [answer for answer in page.answers if answer.result.front.rows and answer.front]
-    beside = [answer for answer in told if answer.surer]
+    beside = [answer for answer in told if surer_best(answer)]
     shares = [share for answer in beside or told
               if (share := answer.keeps(answer.front[0][0])) is not None]
     return "–".join(sorted({fmt_percent(end(shares), 0) for end in (min, max) if shares}) or "–")
+
+
+def surer_best(answer: Selection) -> SampledRow | None:
+    """The first row that keeps all limits in ``SURE`` of the draws, where the best does not."""
+    leaders = (group[0] for group in answer.front)
+    sure = next((each for each in leaders if (answer.keeps(each) or 0.0) >= SURE), None)
+    return sure if sure and sure.row.choices != answer.front[0][0].row.choices else None
 
 
 def certainty(page: Page) -> None:
@@ -266,13 +272,8 @@ def _lines(answer: Selection) -> list[dict[str, Any]]:
         return _simulated(answer)
     best, published = answer.front[0][0], official(answer)
     lines = [_line(answer, best, say("best"))]
-    if surer := answer.surer:
+    if surer := surer_best(answer):
         lines.append(_line(answer, surer, say("best-that-is-sure")))
-    near = inside(answer)
-    if near is None:
-        lines.append({"which": INSIDE, "plan": say("nothing-that-meets-goal")})
-    elif near.choices != best.row.choices:
-        lines.append(_line(answer, sample_rows(answer.result, [near])[0], INSIDE))
     if published is None:
         lines.append({"which": common("published-weights"), "plan": _unpublished(answer)})
     elif published.row.choices == best.row.choices:

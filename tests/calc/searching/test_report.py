@@ -75,26 +75,16 @@ def test_percentiles_and_shares_of_a_row(small):
         assert near["distance"] == pytest.approx(sum(axis["beyond"] for axis in near["axes"]))
 
 
-def test_fewer_cards_stand_below_with_how_often_they_do(small):
-    counts = small.shares_by_cards
-    assert list(counts) == sorted(counts)
-    for cards, share in counts:
-        assert share == max(row.keeps for row in small.rows if row.row.devices == cards)
-
-
 def test_a_limit_that_would_do_is_kept_in_nine_of_ten_draws():
     told = report_of(*SMALL, "cards.most=16")
     assert told.rows[0].keeps < SURE
-    for each in told.surer:
-        if each.what == "users":
-            assert each.to < told.goal.demand.users
-            continue
-        assert each.to > told.goal.limits.times[each.what][each.at]
-        answer = select(SMALL[0], [*SMALL[1:], "cards.most=16",
-                                   f"limits.{each.what}={each.to * (1 + 1e-6)} s"])
-        same, = sample_rows(answer.result, [answer.result.again(told.rows[0].row.choice)])
-        answer.simulated(same.row)
-        assert answer.keeps(same) >= SURE
+    weakest = told.weakest
+    assert weakest.wider > told.goal.limits.times[weakest.name][weakest.at]
+    answer = select(SMALL[0], [*SMALL[1:], "cards.most=16",
+                               f"limits.{weakest.name}={weakest.wider * (1 + 1e-6)} s"])
+    same, = sample_rows(answer.result, [answer.result.again(told.rows[0].row.choice)])
+    answer.simulated(same.row)
+    assert answer.keeps(same) >= SURE
 
 
 def test_a_miss_shows_one_more_server_or_another_format():
@@ -104,5 +94,5 @@ def test_a_miss_shows_one_more_server_or_another_format():
     for what, settings in (("cards", ("cards.most=16",)), ("format", ())):
         other = search(SMALL[0], [*(each for each in (*SMALL[1:], *TIGHT) if what == "cards" or
                                     "precisions" not in each), *settings])
-        assert (what in ways) is other.met
+        assert (what in ways) is bool(other.rows)
     assert told.as_json()["ways_out"] == [way.as_json() for way in told.ways]

@@ -130,20 +130,6 @@ steps =
        *[no] { "" }
     }
 
-of-a-choice =
-    .en = { $devices } × { $device }, { $precision }, { $layout }{ $steps }
-    .zh = { $devices } × { $device }，{ $precision }，{ $layout }{ $steps }
-
-brief =
-    .en = { $pools }: TPOT { $pace }, TTFT { $first }, { $rate } per card{ $priced ->
-        [yes] , { $cost } per million
-       *[no] { "" }
-    }; { $told }
-    .zh = { $pools }：TPOT { $pace }，TTFT { $first }，每卡 { $rate }{ $priced ->
-        [yes] ，每百万 token { $cost }
-       *[no] { "" }
-    }；{ $told }
-
 none-starts =
     .en = no release starts it: { $why }
     .zh = 没有版本能启动它：{ $why }
@@ -163,10 +149,6 @@ kernels-and-checkpoints =
         }{ " " }
        *[no] { "" }
     }{ $name }
-
-of-format =
-    .en = { $name }: { $told }
-    .zh = { $name }：{ $told }
 
 none-runs =
     .en = NO ENGINE RUNS IT: { $why }

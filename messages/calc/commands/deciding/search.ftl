@@ -58,22 +58,6 @@ limit =
        *[other] { $at } { $value }
     }
 
-left-out =
-    .en = Left out by the goal: { $names }.
-    .zh = 被目标排除：{ $names }。
-
-pools =
-    .en = { $name ->
-        [one] one pool
-        [two] two pools
-       *[other] { $name }
-    }
-    .zh = { $name ->
-        [one] 单池
-        [two] 两个池
-       *[other] { $name }
-    }
-
 two-pools =
     .en = Two pools: { $prefill } that prefill and { $decode } that decode fit; their cards allow { $compared } pairs.
     .zh = 两个池：装得下的预填充池 { $prefill } 种、解码池 { $decode } 种，卡数允许的组合有 { $compared } 对。
@@ -86,31 +70,6 @@ no-price =
 wrote =
     .en = wrote { $path }
     .zh = 已写入 { $path }
-
-without-drafts =
-    .en = Without drafts ({ $count } layouts): no layer that drafts is published with '{ $model }'; --any-engine tries them.
-    .zh = 不做投机解码（{ $count } 种切分）：'{ $model }' 没有公开 MTP 层；--any-engine 可一并尝试。
-
-staged-drafts =
-    .en = Pipeline stages without drafts ({ $count } layouts): not every engine drafts there; --set space.staged_drafts=true tries them.
-    .zh = 流水线切分下不做投机解码（{ $count } 种切分）：引擎不都支持；--set space.staged_drafts=true 可一并尝试。
-
-help-all =
-    .en = also the best of each format and card, inside of what was measured, and what became of everything that was tried
-    .zh = 另列各格式、各卡型的最优，实测范围内的最优，以及全部尝试的去向
-
-checked =
-    .en = { $tried } deployments checked; not tried: experts on the host, cards of several kinds in one pool. --all lists formats and cards{ $written ->
-        [yes] { "" }
-       *[no] ; -o DIR writes a file of each row, { $rows ->
-            [one] for deploy
-           *[other] for deploy with the engine of the row
-        }
-    }.
-    .zh = 共检查 { $tried } 个部署，未尝试：专家放在主机侧、一个池中混用多种卡。--all 列出各格式与卡型{ $written ->
-        [yes] { "" }
-       *[no] ；-o DIR 写出各行的文件，供 deploy 以该行的引擎启动
-    }。
 
 part =
     .en = { $name ->
@@ -199,14 +158,6 @@ later =
        *[alike] 与首位无法区分，首位在其他目标上更好或把握更大
     }
 
-fewest =
-    .en = Cards and how often the limits are kept: { $counts }.
-    .zh = 卡数与满足约束的把握：{ $counts }。
-
-cards-kept =
-    .en = { $cards } cards: { $share } of draws
-    .zh = { $cards } 卡：{ $share } 的样本
-
 weakest =
     .en = Row { $number } breaks { $quantity }{ $at ->
         [mean] { "" }
@@ -220,10 +171,6 @@ weakest =
 surer =
     .en = To be surer: { $ways }.
     .zh = 要更有把握：{ $ways }。
-
-surer-users =
-    .en = { $users } users: { $share } of draws
-    .zh = { $users } 个用户：{ $share } 的样本
 
 surer-limit =
     .en = { $quantity } { $at ->
@@ -246,53 +193,6 @@ none-sure =
 signs =
     .en = Signs:{ " " }
     .zh = 符号：
-
-usual =
-    .en = Usual layouts:{ " " }
-    .zh = 常见切分：
-
-at =
-    .en = { $quantity } { $at ->
-        [mean] mean
-       *[other] { $at }
-    }
-    .zh = { $quantity } { $at ->
-        [mean] 均值
-       *[other] { $at }
-    }
-
-usual-layout =
-    .en = { $layout } { $why ->
-        [limit] on { $cards } { $cards ->
-            [one] card
-           *[other] cards
-        }: { $quantity } { $value } (limit { $limit })
-        [memory] on { $cards } { $cards ->
-            [one] card
-           *[other] cards
-        }: { $short } per card short of memory
-        [start] is started by no release ({ $cause })
-        [unloaded] is loaded by no engine
-        [slow] answers more slowly than its users ask
-       *[other] on { $cards } { $cards ->
-            [one] card
-           *[other] cards
-        }: { $quantity } { $value }{ $kept ->
-            [yes] , limits kept in { $share }
-           *[no] { "" }
-        }
-    }
-    .zh = { $layout }{ $why ->
-        [limit] （{ $cards } 卡）：{ $quantity } { $value }（上限 { $limit }）
-        [memory] （{ $cards } 卡）：每卡显存缺 { $short }
-        [start] ：没有版本能启动（{ $cause }）
-        [unloaded] ：没有引擎能加载
-        [slow] ：处理速度跟不上用户请求
-       *[other] （{ $cards } 卡）：{ $quantity } { $value }{ $kept ->
-            [yes] ，{ $share } 的样本满足约束
-           *[no] { "" }
-        }
-    }
 
 rejected =
     .en = Rejected:{ " " }
@@ -318,29 +218,17 @@ rejected-format =
 
 refused =
     .en = { $count ->
-        [one] One kind is left out, which no release starts:
-       *[other] { $count } kinds are left out, which no release starts, such as
+        [one] One kind is left out, which no release starts or which cannot keep up:
+       *[other] { $count } kinds are left out, which no release starts or which cannot keep up, such as
     }{ " " }
-    .zh = 已排除 { $count } 种没有版本能启动的部署，如{ " " }
+    .zh = 已排除 { $count } 种没有版本能启动或跟不上请求的部署，如{ " " }
 
 missed =
-    .en = { $missed ->
-        [yes] Left out after simulation: { $count } that { $count ->
-            [one] breaks
-           *[other] break
-        } a limit{ $late ->
-            [yes] , { $behind } that cannot keep up
-           *[no] { "" }
-        }.
-       *[no] Left out: { $behind } that cannot keep up with what arrives.
-    }
-    .zh = { $missed ->
-        [yes] 仿真后排除：{ $count } 个不满足约束{ $late ->
-            [yes] ，{ $behind } 个跟不上请求
-           *[no] { "" }
-        }。
-       *[no] 已排除：{ $behind } 个跟不上到达的请求。
-    }
+    .en = Left out after simulation: { $count } that { $count ->
+        [one] breaks
+       *[other] break
+    } a limit.
+    .zh = 仿真后排除：{ $count } 个不满足约束。
 
 pool-binds =
     .en = { $pool ->
@@ -355,8 +243,8 @@ pool-binds =
     }；{ $users } 个用户的闭环
 
 nothing-starts =
-    .en = Nothing that meets the goal is started by a release of an engine. The first: { $label }: { $why }. --any-engine tells it all the same.
-    .zh = 满足目标的部署没有一个能由引擎的某个版本启动。第一个：{ $label }：{ $why }。--any-engine 仍会列出。
+    .en = Nothing that meets the goal is started by a release of an engine and keeps up. The first: { $label }: { $why }. --any-engine tells it all the same.
+    .zh = 满足目标的部署没有一个能由引擎的某个版本启动并跟上请求。第一个：{ $label }：{ $why }。--any-engine 仍会列出。
 
 nothing-keeps =
     .en = Nothing keeps its limits in a simulation; { $count } were simulated that do in the mean of the closed form. The first: { $label }: { $seen }.
@@ -380,61 +268,13 @@ nothing-so-sure =
     .en = Nothing keeps its limits in { $share } of draws. The surest of { $tried } drawn: { $label }: { $keeps }.
     .zh = 没有一个在 { $share } 的样本中满足约束。抽样的 { $tried } 个中把握最大的：{ $label }：{ $keeps }。
 
-inside =
-    .en = Inside of what was measured: { $told }
-    .zh = 实测范围之内：{ $told }
-
-inside-nothing =
-    .en = nothing that meets the goal.
-    .zh = 没有满足目标的。
-
-inside-best =
-    .en = { $brief }; nearest { $nearest }
-    .zh = { $brief }；最近的实测 { $nearest }
-
-published-unknown =
-    .en = Published weights: none is known of this model that these cards multiply.
-    .zh = 官方权重：没有已知的官方精度能在这些卡上运算。
-
-published-none =
-    .en = Published weights ({ $precision }): none of these deployments meets the goal in them.
-    .zh = 官方权重（{ $precision }）：没有部署能以其满足目标。
-
-published =
-    .en = Published weights: { $brief }
-    .zh = 官方权重：{ $brief }
-
-by-precision =
-    .en = By precision:
-    .zh = 按精度：
-
-by-device =
-    .en = By device{ $unpriced ->
-        [yes] , those without a price last, by { $names }
-       *[no] { "" }
-    }:
-    .zh = 按卡型{ $unpriced ->
-        [yes] （没有价格的排在最后，按{ $names }排序）
-       *[no] { "" }
-    }：
-
-nothing =
-    .en = nothing
-    .zh = 无
-
 cannot-be-laid-out =
     .en = Nothing that the goal allows can be laid out: { $why }.
     .zh = 目标所允许的范围内没有可行的切分：{ $why }。
 
 nearest-miss =
-    .en = { $first ->
-        [yes] Nothing meets the goal. Nearest
-       *[no] Next
-    }: { $sentence }.
-    .zh = { $first ->
-        [yes] 没有部署满足目标。最接近的
-       *[no] 其次
-    }：{ $sentence }。
+    .en = Nothing meets the goal. Nearest: { $sentence }.
+    .zh = 没有部署满足目标。最接近的：{ $sentence }。
 
 way-out =
     .en = A way out: { $what ->
@@ -471,16 +311,6 @@ trying =
 ranking =
     .en = drawing and simulating the best, asking which releases start them
     .zh = 对最优部署抽样、仿真，并核对可启动的引擎版本
-
-stopped =
-    .en = Interrupted: of the combinations of card and precision { $one } of { $of_one } were tried in one pool and { $two } of { $of_two } in two. { $found ->
-        [0] Nothing that meets the goal was found until then.
-       *[other] The best of these at central values, neither drawn nor simulated nor asked of a release:
-    }
-    .zh = 已中断：卡型与精度的组合，单池已试 { $one }/{ $of_one }，双池已试 { $two }/{ $of_two }。{ $found ->
-        [0] 此前未找到满足目标的部署。
-       *[other] 以下为其中按中心值最优者，均未抽样、未仿真、未核对引擎版本：
-    }
 
 # number: an example, and the intervals of all answers
 sign =
