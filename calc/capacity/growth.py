@@ -23,7 +23,7 @@ import numpy as np
 
 from calc.answer.service import balanced
 from calc.capacity.day import MOST_OVERFLOW, Limits
-from calc.layouts.feasible import HEADROOM, KINDS, admitted, has_room
+from calc.layouts.feasible import HEADROOM, admitted, has_room
 from calc.layouts.layout import (
     Choice,
     Sizes,
@@ -44,7 +44,13 @@ from calc.searching.pools import FIRST, THEN, pools
 from calc.serving.evaluate import doubts, evaluate
 from calc.serving.metrics import MOST_SEQUENCES
 from catalogue import Scenario, load_node
-from catalogue.deployments.admission import CONTEXT, OF_PRECISION, cut_of, subject_of
+from catalogue.deployments.admission import (
+    CONTEXT,
+    KINDS,
+    OF_PRECISION,
+    cut_of,
+    subject_of,
+)
 from catalogue.deployments.cuts import Cut as Laid
 from catalogue.deployments.cuts import written
 from catalogue.deployments.physics_inputs import DEGREES

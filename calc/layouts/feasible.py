@@ -6,7 +6,6 @@ asked of many layouts, and the memory is held against what is there. Nobody else
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +15,6 @@ import numpy as np
 from catalogue import Scenario
 from catalogue.deployments.admission import (
     KINDS,
-    LAID_OUT,
     RULES,
     cut_of,
     problems,
@@ -201,30 +199,3 @@ def admitted(subject: Subject, rows: Mapping[str, np.ndarray],
              kinds: Collection[str] = tuple(KINDS)) -> np.ndarray:
     """Which layouts are loaded, shape (n,); arguments as of :meth:`Judge.kinds`."""
     return Judge().kinds(subject, rows, kinds=kinds) < 0
-
-
-def rejection_counts(kinds: np.ndarray) -> Counter[str]:
-    """How many layouts are not loaded, by why.
-
-    Args:
-        kinds: as :meth:`Judge.kinds` gives them.
-    """
-    numbers = np.bincount(kinds[kinds >= 0], minlength=len(KINDS))
-    return Counter({kind: int(number) for kind, number in zip(KINDS, numbers, strict=True)
-                    if number})
-
-
-__all__ = [
-    "HEADROOM",
-    "KINDS",
-    "LAID_OUT",
-    "MEMORY",
-    "Judge",
-    "Reason",
-    "admitted",
-    "distinct",
-    "has_room",
-    "not_loaded",
-    "reasons",
-    "rejection_counts",
-]

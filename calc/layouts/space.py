@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from calc.costing.ownership import card_hour, cards_within, prices_of, stated
-from calc.layouts.feasible import KINDS as WHY
-from calc.layouts.feasible import Judge, rejection_counts
+from calc.layouts.feasible import Judge
 from calc.layouts.layout import (
     LAYOUT_AXES,
     UTILIZATION,
@@ -38,6 +37,7 @@ from catalogue import (
     model_inputs,
 )
 from catalogue import names as entries
+from catalogue.deployments.admission import KINDS as WHY
 from catalogue.deployments.admission import (
     OF_PRECISION,
     drafted_by,
@@ -125,7 +125,6 @@ class Space:
     _layouts: dict[tuple[str, int], tuple[Cells, int]] = field(default_factory=dict)
     _judge: Judge = field(default_factory=Judge)
     _cells: dict[tuple[Any, ...], list[Cells]] = field(default_factory=dict, repr=False)
-    _left_out: dict[Base, Counter[str]] = field(default_factory=dict, repr=False)
     _inputs: dict[tuple[Base, str | None], tuple[Scenario, dict[str, Any]]] = field(
         default_factory=dict)
 
@@ -161,9 +160,7 @@ class Space:
 
     @cached_property
     def _bases(self) -> list[Base]:
-        return list(self._every_base())
-
-    def _every_base(self) -> Iterator[Base]:
+        bases = []
         for offer in self.offers:
             device = load_device(offer.device)
             node = node_of(offer, device)
@@ -180,9 +177,10 @@ class Space:
                     subject = self.subject(one)
                     problem = next(problems(subject, Cut(), OF_PRECISION), None)
                     if problem is None and known_to_run(subject):
-                        yield one
+                        bases.append(one)
                     else:
                         self.dropped[problem.kind if problem else UNKNOWN] += 1
+        return bases
 
     def _unpriced(self, offer: Offer) -> bool:
         """Whether the cost comes first, or is limited, and a card has no price."""
@@ -299,21 +297,11 @@ class Space:
         return len(self.layouts(base)["data"]) * math.prod(map(len, self._axes(base)))
 
     def left_out(self, base: Base) -> Counter[str]:
-        """Layouts of a base that are not tried, by why, and those with which no draft is."""
-        if base not in self._left_out:
-            kinds = self._kinds(base)
-            counts = rejection_counts(kinds)
-            counts["pipeline"] += self._layouts_of(base)[1]
-            if drafting := [pair for pair in self.drafting(base) if pair[1]]:
-                of_loaded = at(self.layouts(base), kinds < 0)
-                none = np.ones(len(of_loaded["data"]), bool)
-                for drafter, count in drafting:
-                    none &= self._undrafted(base, of_loaded | {
-                        "drafts": np.full(len(none), count),
-                        "drafter": np.full(len(none), drafter)})
-                counts["drafts"] += int(none.sum())
-            self._left_out[base] = counts
-        return self._left_out[base]
+        """Layouts of a base that are not tried, by why."""
+        kinds = self._kinds(base)
+        counts = Counter(dict(zip(WHY, np.bincount(
+            kinds[kinds >= 0], minlength=len(WHY)).tolist(), strict=True)))
+        return +counts + Counter({"pipeline": self._layouts_of(base)[1]})
 
     def _undrafted(self, base: Base, cells: Cells) -> np.ndarray:
         """Which cells draft where no engine does."""
@@ -363,8 +351,9 @@ class Space:
             space, cards = self.goal.space, self.goal.cards
             node = load_node(base.node)
             per_node = int(node.devices_per_node.value)
+            slices = space.expert_slices if self.shapes["n_routed_experts"] else None
             rows, left = enumerate_layouts(card_counts(cards.fewest, key[1], per_node), Sizes(
-                space.tensor, space.pipeline, space.data, space.expert, self.slices(),
+                space.tensor, space.pipeline, space.data, space.expert, slices or (0,),
                 lambda ranks: spare_counts(self.goal, self.shapes, ranks, per_node),
                 space.decode_context))
             if space.pipeline is None and joined_fast(node):
@@ -391,21 +380,9 @@ class Space:
                 ownership=self.goal.ownership, price=offer.price))
         return min(counts)
 
-    def slices(self) -> list[int]:
-        """Slices of an expert that are tried [1]; 0 is what tensor parallelism leaves."""
-        sizes = self.goal.space.expert_slices
-        return list(sizes) if sizes and self.shapes["n_routed_experts"] else [0]
-
     def chunks(self) -> list[int]:
         """Prompt tokens of a step that are tried [token]."""
         return list(self.goal.space.chunks or CHUNKS)
-
-    def drafts(self) -> list[int]:
-        """Tokens that the model's own layer is tried to draft [token]; none where it has none."""
-        layers = self.model.num_nextn_predict_layers
-        if self.goal.space.drafts is not None:
-            return list(self.goal.space.drafts)
-        return list(DRAFTS) if layers and layers.value else [0]
 
     def drafting(self, base: Base) -> list[tuple[int, int]]:
         """Who drafts, a place in ``DRAFTERS``, and how many tokens [token]: the model's own layer,
@@ -417,10 +394,12 @@ class Space:
 
         Raises ParamsError for a drafter that is asked for and not known of the model.
         """
-        space, subject = self.goal.space, self.subject(base)
+        space, subject, layers = self.goal.space, self.subject(base), (
+            self.model.num_nextn_predict_layers)
         names = space.drafters
         if names is None or OWN_LAYER in names:
-            pairs = [(0, count) for count in self.drafts()]
+            pairs = [(0, count) for count in (DRAFTS if layers and layers.value else (0,)
+                                              if space.drafts is None else space.drafts)]
         else:
             pairs = [(0, 0)] if space.drafts is None or 0 in space.drafts else []
         for method, drafter in self.model.drafters.items():

@@ -228,10 +228,6 @@ class CandidateCells:
             low, high = np.where(fit, middle, low), np.where(fit, high, middle - 1)
         return low.astype(float)
 
-    def pace(self, cells: Cells) -> np.ndarray:
-        """Time per token without the prompts of others [s], at most what users see, shape (n,)."""
-        return self.decoding(cells)[PACE]
-
     def decoding(self, cells: Cells) -> Cells:
         """Decode steps alone: their pace, and what :meth:`served` takes from cells that have it."""
         columns = self._of_alike(cells, ("steps", "concurrency"), [PACE, *DECODED])

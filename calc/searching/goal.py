@@ -30,6 +30,7 @@ COLUMNS = {"context": "longest_context"}  # of objectives that are not called as
 UNBOUNDED = ("ttft", "energy", "power", "longest_context")
 TIMES = ("ttft", "tpot", "e2e")
 SHORT = "short"  # of memory [B]
+HOLDS = 0.8  # share of draws in which a deployment is at least what it can stand for
 NEAR = 0.8  # of a limit: what is within a fifth of it is near to it
 
 
@@ -66,6 +67,11 @@ class Wishes:
     def limits(self) -> dict[str, float]:
         """Limits by name, of those that the goal states, and further ones."""
         return {**self.least, **stated_limits(self.goal)}
+
+    @property
+    def share(self) -> float:
+        """Share of draws in which a deployment has to keep all limits [1]."""
+        return self.goal.limits.sure or HOLDS
 
     @property
     def leading(self) -> dict[str, int]:
@@ -225,8 +231,7 @@ def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     # what is best at central values need not keep its limits for sure; of what a decode step gives
     # no bound of, the margins are looked at only where that is so
     limited = [name for name in stated_limits(goal) if name not in names]
-    bounded = [name for name in limited
-               if goal.limits.sure is not None or name not in UNBOUNDED]
+    bounded = [name for name in limited if name not in UNBOUNDED]
     objectives, margins = ({COLUMNS.get(name, name): OBJECTIVES[name] for name in (*names, *more)}
                            for more in (bounded, limited))
     return Wishes(goal, objectives, own, hours, tuple(unpriced), margins)

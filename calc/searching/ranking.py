@@ -8,7 +8,7 @@ all of them, and it is counted how often one is better than the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -25,6 +25,7 @@ from calc.layouts.feasible import MEMORY
 from calc.layouts.layout import Choice, Row, as_asked, scenario
 from calc.searching.candidates import seen_by_users
 from calc.searching.draws import HIGH, LOW, OBSERVED, OWN, draws_of, of_load
+from calc.searching.goal import HOLDS
 from calc.searching.search import SearchResult
 from calc.uncertainty import Amount
 from catalogue import Scenario, load_precision
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from calc.answer.simulated_load import LoadResult
 
 SURE = 0.9  # how often one must be better, to be called so
-HOLDS = 0.8  # share of draws in which a deployment is at least what it can stand for
 NEARLY = 0.05  # shares of draws that differ by less are alike: by as much as chance moves them
 LITTLE = 0.1  # of the first objective, or of the draws: what one thing more has to win
 COUNTED_EXTRAS = 2  # of such things: more of them have to win no more
@@ -47,7 +47,6 @@ LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 
 
 PER_TOKEN = ("cost", "energy")  # which follow from the throughput
-MOST_DRAWN = 1000  # deployments of one answer
 DEVIATIONS = np.linspace(-6.0, 6.0, 2401)
 SHARES = np.array([NormalDist().cdf(float(end)) for end in DEVIATIONS])  # that lie below them
 
@@ -133,30 +132,6 @@ class SampledRow:
             symbols.items() if name in self.quantities}
 
 
-@dataclass(frozen=True)
-class Sure:
-    """Deployments that keep all limits in a share of the draws.
-
-    Attributes:
-        share: that was asked [1].
-        front: those that no other of them beats in the goal's objectives, the best first.
-        surest: of all that were drawn the one that keeps its limits most often; None of nothing.
-        tried: deployments that were drawn.
-        left: candidates that were not, because ``MOST_DRAWN`` were.
-    """
-
-    share: float
-    front: list[SampledRow]
-    surest: SampledRow | None
-    tried: int
-    left: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data: what was asked and how much was drawn."""
-        return {"share": self.share, "found": len(self.front), "drawn": self.tried,
-                "left": self.left}
-
-
 def excesses(result: SearchResult, sample: SampledRow, seen: Simulated | None = None
              ) -> dict[tuple[str, str], np.ndarray]:
     """How far each draw is over each limit, as a factor less one, shape (DRAWS,), by quantity and
@@ -192,53 +167,6 @@ def keeps(result: SearchResult, sample: SampledRow, seen: Simulated | None = Non
     if not result.wishes.limits and seen is None:
         return None
     return float(np.mean(np.max(list(excesses(result, sample, seen).values()), axis=0) <= 0))
-
-
-def surely(result: SearchResult, share: float,
-           offers: Callable[[Row], bool] = lambda _: True) -> Sure:
-    """The front of those that keep all limits in a share of the draws.
-
-    Candidates are the fronts of all offers and precisions in the goal's objectives and all that it
-    limits: one that is left out is beaten, on the same cards in the same weights, by one that is no
-    worse in any objective and no nearer to any limit. It might still be surer, where less of it is
-    uncertain; so where the fewest cards are wanted, ``SearchResult.on_fewest_cards`` come first, up
-    to the first number of cards on which one is sure. Candidates are drawn in the order of the
-    objectives, but for those that are no better than one that is sure.
-
-    Args:
-        result: a search of a goal with ``limits.sure``.
-        share: of the draws, at least [1].
-        offers: which of those that are sure may be told.
-    """
-    wanted = result.wishes.chosen
-    front: list[SampledRow] = []
-
-    def candidates() -> Iterator[Row]:
-        if "cards" in result.wishes.leading:
-            for row in result.on_fewest_cards:
-                if front and row.devices > front[0].row.devices:
-                    break
-                yield row
-        yield from sorted(
-            (row for of_base in result.of_bases for row in result.rows(of_base.front)),
-            reverse=True, key=lambda row: row.worth(result.wishes.objectives))
-
-    surest, most, tried, left = None, -1.0, 0, 0
-    for row in candidates():
-        worth = np.array(row.worth(wanted))
-        if any((worth <= other.row.worth(wanted)).all() for other in front):
-            continue
-        if tried == MOST_DRAWN:
-            left += 1
-            continue
-        sample, = sample_rows(result, [row])
-        tried += 1
-        often = keeps(result, sample) or 0.0
-        if often > most:
-            surest, most = sample, often
-        if often >= share and offers(row):
-            front.append(sample)
-    return Sure(share, front, surest, tried, left)
 
 
 def sample_rows(result: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
@@ -350,11 +278,11 @@ def leading(result: SearchResult, deployments: Sequence[SampledRow],
             counted: Mapping[int, int] | None = None) -> SampledRow:
     """The deployment that is recommended of several.
 
-    Of those that keep all limits in ``HOLDS`` of the draws (if none does, of those in which the
-    surest keeps them: where nothing would, no choice matters) the best in the first objective by
-    what holds in so many draws, and all that cannot be told from it, are looked at by the next
-    objective, and so on. Of what is left the surest leads, of equally sure ones the one with the
-    fewest extras; for each one fewer it may be less sure by ``LITTLE``.
+    Of those that keep all limits in ``Wishes.share`` of the draws (if none does, of those in which
+    the surest keeps them: where nothing would, no choice matters) the best in the first objective
+    by what holds in ``HOLDS`` of the draws, and all that cannot be told from it, are looked at by
+    the next objective, and so on. Of what is left the surest leads, of equally sure ones the one
+    with the fewest extras; for each one fewer it may be less sure by ``LITTLE``.
 
     Args:
         result: the search that they come from.
@@ -366,7 +294,7 @@ def leading(result: SearchResult, deployments: Sequence[SampledRow],
     shares = {id(sample): (often(sample) or 0.0) if result.wishes.limits else 1.0
               for sample in deployments}
     more = counted or {id(sample): extras(result, sample.row) for sample in deployments}
-    least = least_share(shares.values())
+    least = least_share(result.wishes.share, shares.values())
     some = [sample for sample in deployments if shares[id(sample)] >= least]
     for name, sign in objectives.items():
         best = max(some, key=lambda sample: (sample.stands_for(name, sign), _order(sample)))
@@ -380,25 +308,26 @@ def leading(result: SearchResult, deployments: Sequence[SampledRow],
                                  for item in objectives.items()), _order(sample)))
 
 
-def firmest(groups: Sequence[list[SampledRow]], often: Callable[[SampledRow], float | None]
-            ) -> list[list[SampledRow]]:
+def firmest(groups: Sequence[list[SampledRow]], often: Callable[[SampledRow], float | None],
+            wanted: float) -> list[list[SampledRow]]:
     """Groups in their order, but last those whose leader keeps the limits too seldom: a simulation
     may leave less to spare than the closed form by which they were ranked.
 
     Args:
         groups: leaders first.
         often: in which share of the draws a deployment keeps all limits [1]; None without limits.
+        wanted: share of the draws in which all limits have to be kept [1].
     """
     shares = {id(group): often(group[0]) or 0.0 for group in groups}
-    least = least_share(shares.values())
+    least = least_share(wanted, shares.values())
     return sorted(groups, key=lambda group: shares[id(group)] < least)
 
 
-def least_share(shares: Iterable[float]) -> float:
-    """In which share of the draws whatever leads keeps the limits [1]: in ``HOLDS``, or where none
-    does, in as large a part of those of the surest."""
+def least_share(wanted: float, shares: Iterable[float]) -> float:
+    """In which share of the draws whatever leads keeps the limits [1]: in the one that is wanted,
+    or where none does, in as large a part of those of the surest."""
     most = max(shares, default=0.0)
-    return HOLDS if most >= HOLDS else HOLDS * most
+    return wanted if most >= wanted else wanted * most
 
 
 def extras(result: SearchResult, row: Row) -> int:

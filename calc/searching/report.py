@@ -22,7 +22,6 @@ from calc.searching.ranking import (
     SURE,
     SampledRow,
     Simulated,
-    Sure,
     excesses,
     extras,
     sample_rows,
@@ -256,8 +255,7 @@ class SearchReport:
         pairs: prefill pools, decode pools and pairs that were compared [1]; None without pairs.
         front_size: deployments on the front [1].
         rows: recommended, the best first; empty where nothing meets the goal.
-        sure: deployments that keep the limits in the share that the goal asks for; None of others.
-        surest: of such a goal that nothing meets, the surest deployment.
+        surest: the surest deployment, where none keeps the limits in the share that is asked for.
         weakest: the limit that the first breaks most often; None without limits, and without rows.
         rejected: formats that none of the rows has.
         missed: deployments that keep no limits simulated.
@@ -280,7 +278,6 @@ class SearchReport:
     pairs: tuple[int, int, int] | None
     front_size: int
     rows: tuple[ReportRow, ...]
-    sure: Sure | None
     surest: ReportRow | None
     weakest: WeakestLimit | None
     rejected: tuple[Rejected, ...]
@@ -300,11 +297,9 @@ class SearchReport:
             "funnel": self.funnel.as_json(), "notes": [note[0] for note in self.notes],
             "missed": [missed.row.as_json() | {"simulated": missed.as_json()}
                        for missed in self.missed]}
-        if self.sure is not None:
-            data["sure"] = self.sure.as_json() | (
-                {"surest": self.surest.as_json()} if self.surest else {})
         if not self.rows:
-            return data | {"ways_out": [way.as_json() for way in self.ways],
+            return data | {"surest": self.surest and self.surest.as_json(),
+                           "ways_out": [way.as_json() for way in self.ways],
                            "nearest_miss": self.nearest and self.nearest.as_json() | {
                                "binds": self.nearest_limit}}
         return data | {
@@ -323,24 +318,25 @@ def search_report(selection: Selection) -> SearchReport:
     Args:
         selection: of the deployments that a search found.
     """
-    result, wishes, sure = selection.result, selection.result.wishes, selection.sure
+    result, wishes = selection.result, selection.result.wishes
     groups = selection.front
     first = groups[0][0] if groups else None
     rows = tuple(report_row(selection, *group, first=first) for group in groups)
-    nearest = None if groups or sure else nearest_miss(selection)
+    surest = None if groups else max((group[0] for group in selection.recommended), default=None,
+                                     key=lambda sample: selection.keeps(sample) or 0.0)
+    nearest = None if groups or surest else nearest_miss(selection)
     return SearchReport(
         goal=selection.goal, objectives=wishes.objectives, chosen=tuple(wishes.chosen),
         limits=wishes.limits, unpriced=wishes.unpriced, funnel=result.funnel,
         pairs=result.pairs.tried if result.pairs else None, front_size=len(selection.candidates),
-        rows=rows, sure=sure, surest=report_row(selection, sure.surest)
-        if sure and sure.surest and not groups else None,
+        rows=rows, surest=report_row(selection, surest) if surest else None,
         weakest=weakest_limit(selection, first) if first else None,
         rejected=tuple(rejected_formats(selection, rows)) if rows else (),
         missed=tuple(selection.missed),
         refused=tuple(Rejected(row.choice.precision, "start", row, start=selection.start(row))
                       for row in selection.refused),
         nearest=nearest, nearest_limit=wishes.binds(nearest) if nearest else "",
-        why=None if groups or nearest or sure or selection.missed or selection.refused
+        why=None if groups or nearest or surest or selection.missed or selection.refused
         else why_none(selection),
         ways=() if groups else tuple(ways_out(selection)),
         notes=tuple(filter(None, caveats(selection))))

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,6 @@ MANY = 4  # bases of each process, fewer are divided
 MANY_BASES = 32  # of which plain deployments are tried first, to hold the others against
 GROUP = 1 << 12  # deployments that are computed whole first, to hold the others against
 WORTH_IT = 100_000  # cells, of which several processes are started
-MOST_OF_CARDS = 64  # deployments on a number of cards that are drawn, where the fewest are wanted
 MISS = "miss"
 EVERY = slice(None)
 
@@ -65,30 +64,15 @@ say = messages("calc/searching/search")
 COUNTED = ("memory", "pace", "objective", "saturated", "limits", "beaten", "front")
 """Of deployments; what stands before them in ``bound_words`` is of precisions and layouts."""
 ORDER = (*(kind for kind in KINDS if kind != "drafts"), "unknown", "unpublished", "widened",
-         "unpriced", "quality", "pipeline", "drafts", *COUNTED)
+         "unpriced", "quality", "pipeline", *COUNTED)
 
 
 @cache
 def bound_words() -> dict[str, Pair]:
     """Why a deployment is not in the answer, in the order in which it is asked."""
     kinds = kind_words()
-    return {
-        **{kind: words for kind, words in kinds.items() if kind != "drafts"},
-        "unknown": say("precisions-unknown"),
-        "unpublished": say("precisions-unpublished"),
-        "widened": say("precisions-widened"),
-        "unpriced": say("cards-unpriced"),
-        "quality": say("precisions-whose-published-scores-do"),
-        "pipeline": say("layouts-of-more-than-pipeline", most=MOST_STAGES),
-        "drafts": kinds["drafts"],
-        "memory": say("do-not-fit-memory"),
-        "pace": say("decode-steps-alone-slower-than"),
-        "objective": say("no-better-than-one-found"),
-        "saturated": say("cannot-keep-up-with-what"),
-        "limits": say("computed-and-over-limit"),
-        "beaten": say("within-all-limits-and-another"),
-        "front": say("on-front"),
-    }
+    return {name: kinds[name] if name in kinds else say("bound", name=name, most=MOST_STAGES)
+            for name in ORDER}
 
 
 @dataclass
@@ -117,24 +101,6 @@ class Funnel:
         """Plain data."""
         return {"deployments": self.deployments, "computed": self.computed,
                 "by_bound": {name: self.counts[name] for name in ORDER if self.counts[name]}}
-
-
-class _OfCards(Front):
-    """Of every number of cards the ``MOST_OF_CARDS`` best by the other objectives."""
-
-    def add(self, columns: Mapping[str, np.ndarray]) -> Front:
-        rows = {name: np.concatenate([self.rows[name], column]) if self.rows else column
-                for name, column in columns.items()}
-        cards = rows["cards"]
-        order = np.lexsort([*(-sign * rows[name] for name, sign in reversed(
-            [*self.objectives.items()]) if name != "cards"), cards])
-        rank = np.arange(len(order)) - np.searchsorted(cards[order], cards[order])
-        best = order[rank < MOST_OF_CARDS]
-        self.rows = {name: column[best] for name, column in rows.items()}
-        return self
-
-    def beats(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
-        return np.zeros(len(next(iter(columns.values()))), bool)
 
 
 @dataclass
@@ -216,18 +182,6 @@ class SearchResult:
         numbers = range(len(next(iter(front.rows.values()), ())))
         return [self.row(front.rows, number) for number in numbers[:most]]
 
-    @cached_property
-    def on_fewest_cards(self) -> list[Row]:
-        """Deployments in one pool within the limits at central values, fewest cards first: of each
-        number of them the ``MOST_OF_CARDS`` best by the other objectives. What the search left out
-        is computed again."""
-        every = _OfCards(self.wishes.objectives, ties=False)
-        for number, base in enumerate(self.bases):
-            if work := _Work.of(self.space, self.wishes, base, number):
-                work.best.front = every
-                work.run(work.cells)
-        return self.rows(every)
-
     def again(self, choice: Choice) -> Row | None:
         """A deployment of the space computed by itself; None where the space has none such.
 
@@ -269,7 +223,7 @@ class SearchResult:
 
 
 def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
-           paired: bool = True, progress: OnProgress = silent) -> SearchResult:
+           progress: OnProgress = silent) -> SearchResult:
     """Try every deployment that a goal allows.
 
     >>> from catalogue import load
@@ -283,7 +237,6 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         slab: deployments that are in memory at once; the answer is the same for any.
         space: what the goal allows, where it is not what its file says; goals that differ in
             users, objectives and limits of quantities only may share one.
-        paired: whether two pools are tried where the goal allows them.
         progress: how far it is: of ``one`` pool and of ``two``, bases done and all of them.
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
@@ -302,7 +255,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         result.funnel.merge(funnel)
         done.add(number)
         progress("one", len(done), len(bases))
-    if paired and "two" in goal.space.pools and "longest_context" not in criteria.objectives:
+    if "two" in goal.space.pools and "longest_context" not in criteria.objectives:
         result.pairs = pairs(space, criteria, progress=progress)
     for of_base in of_bases:
         front.merge(of_base.front)
@@ -445,7 +398,7 @@ class _Work:
         tokens = self.criteria.goal.demand.output_tokens
         if wanted is None or not len(cells["data"]):
             return np.zeros(len(cells["data"]))
-        soonest = self.tried.pace(cells | {"concurrency": cells["data"]})
+        soonest = self.tried.decoding(cells | {"concurrency": cells["data"]})[PACE]
         return wanted / tokens * max(1, tokens - 1) * soonest
 
     def _fit(self, part: Cells) -> None:

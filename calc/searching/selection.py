@@ -31,12 +31,10 @@ from calc.many.processes import OnProgress, silent
 from calc.searching.goal import SHORT, UNBOUNDED, load_goal
 from calc.searching.pools import Pairs, pairs
 from calc.searching.ranking import (
-    HOLDS,
     NEARLY,
     PER_TOKEN,
     SampledRow,
     Simulated,
-    Sure,
     enough,
     extras,
     firmest,
@@ -49,7 +47,6 @@ from calc.searching.ranking import (
     rows_with_margin,
     sample_rows,
     simulated,
-    surely,
 )
 from calc.searching.search import MISS, SearchResult, farther, search
 from catalogue import ParamsError, Scenario, made_scenario
@@ -104,8 +101,6 @@ class Selection:
     @cached_property
     def candidates(self) -> list[Row]:
         """Deployments of the front, of one pool and of two, the best at central values first."""
-        if self.sure:
-            return [sample.row for sample in self.sure.front]
         result = self.result
         paired = result.pairs.rows() if result.pairs else []
         return self._sorted(result.rows(result.front) + paired)
@@ -120,7 +115,7 @@ class Selection:
         groups = self._reconsidered(rows + beside)
         first = next(self._started_of(groups), None)
         best = next(iter(rows), None)
-        if self.sure or set(result.wishes.limits) <= set(result.wishes.objectives) or (
+        if set(result.wishes.limits) <= set(result.wishes.objectives) or (
                 first and near_best(result, first.row, best) and self._stands(first)):
             return groups
         shown = {row.choices for row in rows}
@@ -132,8 +127,6 @@ class Selection:
         """Rows in groups; where an estimate of the first that a release starts differs from its
         closed form, all of its layout are taken to, and other layouts may lead."""
         groups = self._ranked(rows)
-        if self.sure:
-            return groups
         while len(self._ratios) < OF_GROUP and (started := next(
                 self._started_of(groups), None)) and (
                 layout := _layout(first := started.row)) not in self._ratios:
@@ -166,8 +159,6 @@ class Selection:
     def _beside(self, rows: Sequence[Row]) -> list[Row]:
         """The best few of every offer, engine and precision, where they are not among some rows:
         of what leads, no release may start anything; and the best layouts that are little worse."""
-        if self.sure:
-            return []
         shown, result = {row.choices for row in rows}, self.result
         beside = [row for of_base in result.of_bases if of_base.front.rows
                   for row in result.rows(of_base.front, OF_BASE)]
@@ -204,15 +195,24 @@ class Selection:
     def _ranked(self, rows: Sequence[Row]) -> list[list[SampledRow]]:
         return ranked(self.result, self._samples(rows[:2 * MOST_RANKED]), MOST_SIMULATED)
 
-    def _stands(self, sample: SampledRow, share: float = HOLDS) -> bool:
-        """Whether a deployment keeps its limits in a share of draws, and simulated."""
+    def _stands(self, sample: SampledRow) -> bool:
+        """Whether a deployment keeps its limits in the share of draws that is wanted, and
+        simulated."""
         def often() -> bool:
-            return (self.keeps(sample) or 0.0) >= share
+            return (self.keeps(sample) or 0.0) >= self.result.wishes.share
         return often() and ((simulated := self.simulated(sample.row)) is None or (
             simulated.keeps and often()))
 
-    @cached_property
+    @property
     def front(self) -> list[list[SampledRow]]:
+        """Recommended groups; of a goal that asks for a share of draws those whose first keeps the
+        limits in as many."""
+        share = self.goal.limits.sure
+        return self.recommended if share is None else [
+            group for group in self.recommended if (self.keeps(group[0]) or 0.0) >= share]
+
+    @cached_property
+    def recommended(self) -> list[list[SampledRow]]:
         """Of each group of the ranking the first that a release starts and that keeps the limits
         simulated, with those like it; where they are fewer than ``most``, of other layouts too."""
         groups: list[list[SampledRow]] = []
@@ -228,8 +228,8 @@ class Selection:
             if len(groups) >= self.most and (not self.result.wishes.limits or any(
                     self._stands(sample) for sample, *_ in groups)):
                 break
-        groups = firmest(groups, self.keeps)[:self.most]
-        if not groups and not self.sure:
+        groups = firmest(groups, self.keeps, self.result.wishes.share)[:self.most]
+        if not groups:
             groups = self._replaced() or self._first_layout()
         if not groups:
             return []
@@ -245,17 +245,17 @@ class Selection:
         if len(groups) < self.most:
             return False
         shares = [self.keeps(other) or 0.0 for other, *_ in groups]
-        return (self.keeps(sample, groups[0][0]) or 0.0) < least_share(shares)
+        return (self.keeps(sample, groups[0][0]) or 0.0) < least_share(
+            self.result.wishes.share, shares)
 
     def _in_order(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
         """Rows as they are simulated: the one to recommend, those behind it by the objectives, last
         what keeps the limits too seldom."""
         objectives = self.result.wishes.chosen
-        first = groups[0][0] if self.sure else leading(
-            self.result, [group[0] for group in groups], self.keeps)
+        first = leading(self.result, [group[0] for group in groups], self.keeps)
         ordered = sorted(groups, reverse=True, key=lambda group: (group[0] is first, *(
             group[0].stands_for(*item) for item in objectives.items())))
-        return self._undominated(firmest(ordered, self.keeps))
+        return self._undominated(firmest(ordered, self.keeps, self.result.wishes.share))
 
     def _undominated(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
         """Rows of which none is better than the first in the first objective, or no worse in any,
@@ -350,7 +350,8 @@ class Selection:
             others.setdefault(_cut(row), row)
         drawn = self._samples([
             row for cut, row in others.items() if cut not in shown][:MOST_RANKED])
-        least = least_share([self.keeps(groups[0][0]) or 0.0])  # of those, what is as sure first
+        # of those, what is as sure first
+        least = least_share(self.result.wishes.share, [self.keeps(groups[0][0]) or 0.0])
         seldom = {id(sample): (share := keeps(self.result, sample)) is not None and share < least
                   for sample in drawn}
         for sample in sorted(drawn, key=lambda sample: seldom[id(sample)]):
@@ -424,7 +425,7 @@ class Selection:
                 continue
             other, = self._samples([row])
             share = keeps(self.result, other) or 1.0  # neither is simulated
-            if share >= min(HOLDS, own - NEARLY) and is_little_worse(
+            if share >= min(self.result.wishes.share, own - NEARLY) and is_little_worse(
                     other, sample, self.result.wishes.chosen):
                 best = other
         return best
@@ -446,12 +447,6 @@ class Selection:
         if row.choices not in self._simulated:
             self._simulated[row.choices] = simulated(self.goal, self._drawn(row))
         return self._simulated[row.choices]
-
-    @cached_property
-    def sure(self) -> Sure | None:
-        """Deployments that keep the limits in the share that is asked; None where none is."""
-        share = self.goal.limits.sure
-        return None if share is None else surely(self.result, share, self.offers)
 
     def near(self, row: Row) -> Nearness:
         """What was measured near a deployment; of two pools near both."""
@@ -522,10 +517,6 @@ class Selection:
             if every := [rows for own in self.result.of_bases if (rows := getattr(own, name).rows)]:
                 return self.result.row(min(every, key=lambda rows: float(rows[name][0])), 0)
         return None
-
-    def binds(self, row: Row) -> str:
-        """The limit that a deployment is near to, or that its near miss breaks most, if any."""
-        return self.result.wishes.binds(row)
 
     def best_of(self, rows: Sequence[Row]) -> Row | None:
         """The first of some deployments by what they can stand for."""

@@ -318,11 +318,9 @@ def certainty_lines(report: SearchReport) -> list[str]:
 
     if not report.limits:
         return []
-    lines = [] if report.sure is None else [spoken(say(
-        "drawn", tried=report.sure.tried, share=f"{report.sure.share:.0%}"))]
     first, weakest = report.rows[0], report.weakest
     if weakest is None or first.keeps is None or first.keeps >= SURE:
-        return lines
+        return []
     ways = [] if weakest.wider is None else [spoken(say(
         "surer-limit", quantity=head(weakest.name), at=weakest.at,
         value=human(weakest.wider, "s"), share=f"{SURE:.0%}"))]
@@ -330,17 +328,16 @@ def certainty_lines(report: SearchReport) -> list[str]:
              for number, row in enumerate(report.rows, 1) if (row.keeps or 0.0) >= SURE]
     weak = spoken(say("weakest", number=1, quantity=head(weakest.name), at=weakest.at,
                       share=f"{weakest.broken:.0%}"))
-    return [*lines, weak + spoken(say("surer", ways=sentences(ways)) if ways else say(
+    return [weak + spoken(say("surer", ways=sentences(ways)) if ways else say(
         "none-sure", share=f"{SURE:.0%}", sure=f"{SURE:g}"))]
 
 
 def print_unmet(screen: Console, report: SearchReport) -> None:
     """Print why nothing meets the goal, and what comes nearest."""
-    if report.sure and report.surest:
-        nearest = report.surest
+    if nearest := report.surest:
         tell(screen, spoken(say(
-            "nothing-so-sure", share=f"{report.sure.share:.0%}", tried=report.sure.tried,
-            label=row_label(nearest.row), keeps=f"{nearest.keeps or 0:.0%}")))
+            "nothing-so-sure", share=percent(report.goal.limits.sure),
+            label=row_label(nearest.row), keeps=percent(nearest.keeps))))
         tell(screen, f"    {set_line(nearest.row.choice.settings())}")
     elif report.missed:
         first, limits = report.missed[0], report.goal.limits.times

@@ -150,8 +150,8 @@ asked-of-draws =
     .zh = 要求的达标比例
 
 most-drawn =
-    .en = At most { $drawn } deployments were drawn for any one row.
-    .zh = 每行按序逐个抽样，至多 { $drawn } 个部署即得结果。
+    .en = The { $drawn } best deployments of the front were drawn.
+    .zh = 对前沿上最优的 { $drawn } 个部署抽样。
 
 all-kept-in-of-draws =
     .en = all kept in { $kept } of draws

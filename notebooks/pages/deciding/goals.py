@@ -18,8 +18,8 @@ from calc.layouts.feasible import MEMORY
 from calc.layouts.layout import UTILIZATION, Choice, Row, scenario
 from calc.many.sweeps import latency
 from calc.physics.step import bottleneck
-from calc.searching.ranking import HOLDS, SURE, SampledRow, keeps, sample_rows, surely
-from calc.searching.search import search
+from calc.searching.goal import HOLDS
+from calc.searching.ranking import SURE, SampledRow, keeps, sample_rows
 from calc.searching.selection import Selection
 from calc.serving.evaluate import DECODE_NAMES
 from catalogue.deployments.admission import announced, marked
@@ -53,6 +53,7 @@ BEST: dict[str, Pair] = {  # what an objective wants
     "power": say("least-power"), "longest_context": say("longest-context")}
 NOT_DRAWN = ("cards", "longest_context")  # what a deployment has in every draw
 TOLD = ("tpot", "ttft", "throughput_per_card")
+DRAWN = 1000  # deployments, the best at central values first
 SHARES = (0.5, 0.8, 0.9, 0.95)  # of draws, that are asked in turn
 POOLS: dict[str, Pair] = {
     "prefill": say("prefill-pool"), "decode": say("decode-pool"),
@@ -141,7 +142,7 @@ def binding(answer: Selection, row: Row) -> str:
 
 def limited(answer: Selection, row: Row) -> Pair:
     """The limit nearest to a deployment, if there is any, and what binds its decode steps."""
-    at, resource = answer.binds(row), RESOURCES[binding(answer, row)]
+    at, resource = answer.result.wishes.binds(row), RESOURCES[binding(answer, row)]
     return join(("; ", "；"), (LIMITS[at], resource)) if at else resource
 
 
@@ -183,7 +184,7 @@ def summary(page: Page) -> None:
                 "all-kept-in-of-draws", kept=line["kept"])), say("nearest-limit-what-binds"))],
             wide=True)
     number("which-kept", _kept(page), str)
-    number("which-sure", page.main.sure.share if page.main.sure else SURE, fmt_percent, digits=0)
+    number("which-sure", goal_of(page.main).limits.sure or SURE, fmt_percent, digits=0)
     number("which-tried", sum(answer.result.funnel.deployments for answer in page.answers))
 
 
@@ -227,13 +228,9 @@ def certainty(page: Page) -> None:
         show(*say("no-goal-here-has-limits"))
         return
     goal, found = goal_of(answer), answer.result
-    if answer.sure is None:
-        limits = goal.limits.model_copy(update={"sure": SURE})
-        found = search(goal.model_copy(update={"limits": limits}), space=found.space,
-                       paired=False)
-    tried = [surely(found, share) for share in SHARES]
-    rows = [(share, sure.front[0] if sure.front else None)
-            for share, sure in zip(SHARES, tried, strict=True)]
+    drawn = sample_rows(found, [row for row in answer.candidates if row.prefill is None][:DRAWN])
+    rows = [(share, next((each for each in drawn if (keeps(found, each) or 0.0) >= share), None))
+            for share in SHARES]
 
     def best(of: Callable[[SampledRow], Any], heading: Pair) -> Column:
         return Column(lambda row: of(row[1]) if row[1] else "", heading)
@@ -247,7 +244,7 @@ def certainty(page: Page) -> None:
         best(lambda each: cell(each, "ttft"), common("ttft")),
         best(lambda each: fmt_percent(keeps(found, each) or 0.0, 0), common("limits-kept"))],
         wide=True)
-    show(*say("most-drawn", drawn=fmt_int(max(sure.tried for sure in tried))))
+    show(*say("most-drawn", drawn=fmt_int(len(drawn))))
 
 
 def _stacked(*texts: Any) -> Pair:
@@ -265,9 +262,8 @@ def _lines(answer: Selection) -> list[dict[str, Any]]:
     """Rows of one goal; of one that nothing meets, its nearest miss."""
     if not answer.result.front.rows and not answer.met:
         return [_missed(answer)]
-    if answer.sure and not answer.sure.front:
-        assert answer.sure.surest  # of a front
-        return [_line(answer, answer.sure.surest, say("nothing-is-so-sure-surest"))]
+    if not answer.met and answer.recommended:
+        return [_line(answer, answer.recommended[0][0], say("nothing-is-so-sure-surest"))]
     if not answer.met:
         return _simulated(answer)
     best, published = answer.front[0][0], official(answer)
@@ -382,7 +378,7 @@ def _missed(answer: Selection) -> dict[str, Any]:
 
 def miss(answer: Selection, row: Row) -> Pair:
     """By how much a near miss misses: ``TPOT 12.1 ms, 21% over 10 ms``."""
-    at = answer.binds(row)
+    at = answer.result.wishes.binds(row)
     if at == MEMORY:
         return say("short-of-memory", short=fmt_quantity(row.quantities["short"], "B"))
     value, limit, unit = row.quantities[at], answer.result.wishes.limits[at], UNITS.get(at, "")

@@ -81,7 +81,7 @@ def test_the_nearest_miss_is_least_over_a_limit(answer_of):
     fastest = answer_of(USERS, *small, "objectives=tpot").best.quantities["tpot"]
     assert not answer.met
     assert answer.nearest_miss.over["tpot"] == pytest.approx(fastest / 0.002 - 1)
-    assert answer.binds(answer.nearest_miss) == "tpot"
+    assert answer.result.wishes.binds(answer.nearest_miss) == "tpot"
 
 
 def test_the_nearest_miss_is_else_least_short_of_memory(answer_of):
@@ -89,7 +89,7 @@ def test_the_nearest_miss_is_else_least_short_of_memory(answer_of):
     short, choice = answer.nearest_miss.quantities["short"], answer.nearest_miss.choice
     inputs = scenario(answer.result.wishes.goal, choice).inputs()
     assert -short == pytest.approx(float(evaluate(inputs, "mla")["headroom_per_device"]))
-    assert answer.binds(answer.nearest_miss) == "memory_capacity"
+    assert answer.result.wishes.binds(answer.nearest_miss) == "memory_capacity"
 
 
 def test_written_files_give_what_was_printed(tmp_path, cli):

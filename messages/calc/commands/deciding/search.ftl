@@ -260,13 +260,9 @@ seen-over =
        *[other] { $at }
     } { $value }，上限为 { $limit }
 
-drawn =
-    .en = { $tried } deployments drawn; above those that keep the limits in at least { $share } of draws, below by central values.
-    .zh = 对 { $tried } 个部署抽样；以上各项至少在 { $share } 的样本中满足约束，以下按中心取值。
-
 nothing-so-sure =
-    .en = Nothing keeps its limits in { $share } of draws. The surest of { $tried } drawn: { $label }: { $keeps }.
-    .zh = 没有一个在 { $share } 的样本中满足约束。抽样的 { $tried } 个中把握最大的：{ $label }：{ $keeps }。
+    .en = Nothing keeps its limits in { $share } of draws. The surest: { $label }: { $keeps }.
+    .zh = 没有一个在 { $share } 的样本中满足约束。把握最大的：{ $label }：{ $keeps }。
 
 cannot-be-laid-out =
     .en = Nothing that the goal allows can be laid out: { $why }.
