@@ -72,7 +72,7 @@ def reasons(scenario: Scenario, quantities: Mapping[str, Any]) -> tuple[Reason, 
         scenario: the deployment.
         quantities: quantities of ``calc.evaluate`` for it, scalars.
     """
-    short = () if has_room(quantities) else (_short(quantities),)
+    short = () if has_room(quantities) else (memory_shortage(quantities),)
     return (*short, *not_loaded(scenario))
 
 
@@ -87,7 +87,7 @@ def not_loaded(scenario: Scenario) -> tuple[Reason, ...]:
     return tuple(reasons_of_rules)
 
 
-def _short(quantities: Mapping[str, Any]) -> Reason:
+def memory_shortage(quantities: Mapping[str, Any]) -> Reason:
     """By how much the fullest device is short, and of what."""
     numbers = {"short": -float(quantities[HEADROOM])}
     numbers |= {name: float(quantities[name]) for name in OF_MEMORY}

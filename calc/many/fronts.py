@@ -69,24 +69,13 @@ def _costs(columns: Mapping[str, np.ndarray], objectives: Mapping[str, int]) -> 
 
 
 def _strongest(costs: np.ndarray) -> np.ndarray:
-    """A few rows that beat most of the others, the one that beats most of the rest first."""
+    """A few rows that beat most of the others, the one that beats most of a sample first."""
     count = costs.shape[1]
     step = -(-count // min(SAMPLE, max(FEW, int(SAMPLED * count))))
     sample = costs[:, ::step]
     best = sample[:, _sorted_front(sample)]
-    beaten = _no_worse(best, sample)
-    chosen: list[int] = []
-    left = np.ones(sample.shape[1], dtype=bool)
-    counts = np.count_nonzero(beaten, axis=1)  # of those that are left
-    while len(chosen) < min(STRONGEST, best.shape[1]):
-        most = int(counts.argmax())
-        if counts[most] < 2:  # itself
-            break
-        chosen.append(most)
-        fallen = left & beaten[most]
-        counts = counts - np.count_nonzero(beaten[:, fallen], axis=1)
-        left &= ~fallen
-    return best[:, chosen]
+    beaten = np.count_nonzero(_no_worse(best, sample), axis=1)
+    return best[:, np.argsort(-beaten, kind="stable")[:STRONGEST]]
 
 
 def _no_worse(some: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -29,11 +29,11 @@ def quietly(begin: Callable[..., None], *given: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     begin(*given)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """End where the one that waits has ended: killed, it told nobody."""
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -107,13 +107,17 @@ class CandidateCells:
         return bool(self.demand.users and self.demand.think_time and self.demand.prefix_hit_share)
 
     def with_hits(self, cells: Cells) -> Cells:
-        """Cells with what their cache still has of the prefixes of those who think, where any do.
+        """Cells with what caches still have of the prefixes of those who think, where any do.
 
         Args:
-            cells: their settings, with the requests in flight.
+            cells: their settings, with the requests in flight, and the size of a cache in host
+                memory where that is tried, ``HOST``.
         """
         if not self.thinks:
             return cells
+        if self.host is not None and HOST in cells:
+            capacity = self._in_host_memory(cells)
+            return cells | self._hits(cells, capacity["held"], cells[HOST] * capacity["of_giga"])
         requests = sweep(self.columns(cells), self.attention, ["mean_requests"], decode=False)
         return cells | self._hits(cells, requests["mean_requests"]) | {
             HOST: np.zeros_like(cells["data"])}
@@ -138,17 +142,6 @@ class CandidateCells:
             more |= self._hits(more, capacity["held"], size * capacity["of_giga"])
             parts.append(at(more, np.flatnonzero(more[HITS] > some[HITS])))
         return {name: np.concatenate([part[name] for part in parts]) for name in plain}
-
-    def with_host_cache(self, cells: Cells) -> Cells:
-        """Cells that have a cache in host memory with what both caches still have.
-
-        Args:
-            cells: their settings, with the requests in flight and the size, ``HOST``.
-        """
-        if not self.thinks or self.host is None:
-            return self.with_hits(cells)
-        capacity = self._in_host_memory(cells)
-        return cells | self._hits(cells, capacity["held"], cells[HOST] * capacity["of_giga"])
 
     def _in_host_memory(self, cells: Cells) -> Cells:
         """Weights of a card [B], requests that the cards' cache holds, and those that a GB of a
@@ -479,8 +472,8 @@ def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None =
     """
     every = space.cells(base)
     if (key := (id(every), pool)) not in space.joined:  # of every precision of a card
-        kinds = [some for cells in every if len((some := _of_pool(cells, pool))["data"])]
-        space.joined[key] = kinds, _numbered(kinds) if kinds else {}
+        kinds = [some for cells in every if len((some := cells_of_pool(cells, pool))["data"])]
+        space.joined[key] = kinds, numbered_cells(kinds) if kinds else {}
     kinds, cells = space.joined[key]
     if not kinds:
         return None
@@ -495,7 +488,7 @@ def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None =
                           None if pool else space.host_caches(base)), first, cells
 
 
-def _of_pool(cells: Cells, pool: str | None) -> Cells:
+def cells_of_pool(cells: Cells, pool: str | None) -> Cells:
     """Cells of a kind that a pool may have: one that prefills drafts nothing, of one that decodes
     the chunk does not matter and no prompt is dealt, and of both none deals the cache over more
     ranks than the other."""
@@ -507,7 +500,7 @@ def _of_pool(cells: Cells, pool: str | None) -> Cells:
         & (cells["prefill_context"] == cells["prefill_context"].min())))))
 
 
-def _numbered(kinds: Sequence[Cells]) -> Cells:
+def numbered_cells(kinds: Sequence[Cells]) -> Cells:
     """Cells of all kinds, with numbers of those that are alike."""
     cells = {name: np.concatenate([cells[name] for cells in kinds]) for name in kinds[0]}
     cells["kind"] = np.repeat(np.arange(len(kinds)), [len(cells["data"]) for cells in kinds])

@@ -208,7 +208,7 @@ def input_draws(deployed: Scenario, fixed: bool) -> dict[str, Any]:
     inputs: dict[str, Any] = dict(deployed.inputs())
     for knob in deployed.knobs():
         value = knob.value  # two statements differ in what is stated, of what, by whom
-        inputs |= dict.fromkeys(knob.symbols, _moved(
+        inputs |= dict.fromkeys(knob.symbols, knob_draws(
             f"{knob.name} {value.written} {value.low} {value.high} {value.source}",
             float(value.low), float(value.value), float(value.high)))
     counts = in_flight(deployed, inputs, fixed)
@@ -263,7 +263,7 @@ def own_error_draws(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
 
 
 @lru_cache(maxsize=4096)
-def _moved(key: str, low: float, value: float, high: float) -> np.ndarray:
+def knob_draws(key: str, low: float, value: float, high: float) -> np.ndarray:
     """Draws of what is stated within a range, shape (DRAWS,)."""
     return moved(low, value, high, scores_of(key))
 

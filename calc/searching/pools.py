@@ -72,25 +72,21 @@ class Pairs:
         bases: offers in each precision.
         front: of the pairs; settings of the pools under ``prefill NAME`` and ``decode NAME``.
         tried: pools of either kind that fit; pairs that were compared.
-        alike: the front of those in one precision, by its name.
         pools: of each base, which pairs were made of.
     """
 
     bases: list[Base]
     front: Front
     tried: tuple[int, int, int]
-    alike: dict[str, Front] = field(repr=False)
     pools: list[Pools] = field(repr=False)
 
-    def rows(self, precision: str | None = None) -> list[Row]:
-        """The pairs on the front, of all or of those in one precision, the best in the first
-        objective first."""
-        columns = (self.front if precision is None else self.alike.get(precision, Front({}))).rows
-        return [self._row(columns, number)
-                for number in range(len(next(iter(columns.values()), ())))]
+    def rows(self) -> list[Row]:
+        """The pairs on the front, the best in the first objective first."""
+        return [self._row(number) for number in range(len(next(iter(
+            self.front.rows.values()), ())))]
 
-    def _row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
-        pools = []
+    def _row(self, number: int) -> Row:
+        columns, pools = self.front.rows, []
         for pool in ("prefill", "decode"):
             cells = {name: columns[f"{pool} {name}"] for name in AXES}
             base = self.bases[int(columns[f"{pool} base"][number])]
@@ -204,28 +200,22 @@ def pairs(space: Space, criteria: Wishes, before: Sequence[Pools] | None = None,
     for other in every:
         if other.decode:
             mates.setdefault(_mated(other.base, criteria), []).append(other)
-    front, alone = Front(criteria.objectives, ties=False), dict[str, Front]()
+    front = Front(criteria.objectives, ties=False)
     for few in (FEW, None):  # first some of each, to hold the others against
         for one in every:
             decode = mates.get(_mated(one.base, criteria), [])
             if not (one.prefill and decode):
                 continue
-            own = one.base.precision
-            own_front = alone.setdefault(own, Front(criteria.objectives, ties=False))
-            sides = pairing_candidates(one, decode, criteria, own_front, few)
-            for joined in joined_pairs(*sides, criteria):
-                same = np.array([base.precision == own for base in bases])[joined["decode base"]]
-                own_front.add(at(joined, np.flatnonzero(same)))
-                front.add(at(joined, np.flatnonzero(~same)))
+            for joined in joined_pairs(*pairing_candidates(one, decode, criteria, front, few),
+                                       criteria):
+                front.add(joined)
             for two in decode if few is None else ():
                 ordered, first = np.sort(two.decode["devices"]), one.prefill["devices"]
                 compared += int(np.sum(
                     np.searchsorted(ordered, min(one.most, two.most) - first, side="right")
                     - np.searchsorted(ordered, criteria.goal.cards.fewest - first, side="left")))
-    for own_front in alone.values():
-        front.merge(own_front)
     fit = np.sum([of_base.tried for of_base in every], axis=0) if every else (0, 0)
-    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every)
+    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), every)
 
 
 def pairing_candidates(one: Pools, others: list[Pools], criteria: Wishes, front: Front,

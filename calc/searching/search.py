@@ -203,7 +203,7 @@ class SearchResult:
             work.run(cells)
         else:
             cells["concurrency"] = np.full(1, choice.concurrency)
-            cells = tried.with_host_cache(cells | {HOST: np.full(1, choice.host_cache or 0)})
+            cells = tried.with_hits(cells | {HOST: np.full(1, choice.host_cache or 0)})
             if not has_room(tried.spare(cells)[0]):
                 return None
             work._judged(cells, as_asked(self.wishes.goal.demand, tried.served(cells)))
@@ -248,9 +248,9 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     result = SearchResult(criteria, bases, of_bases, front, Funnel(), space)
     done = set()
     for number in range(len(bases)) if len(bases) >= MANY_BASES else ():
-        of_bases[number] = _plain(space, criteria, bases, number)
+        of_bases[number] = plain_result(space, criteria, bases, number)
         plain.merge(of_bases[number].front)
-    for number, part, funnel in _done(space, criteria, bases, plain, workers, slab):
+    for number, part, funnel in results_of_parts(space, criteria, bases, plain, workers, slab):
         of_bases[number].merge(part)
         result.funnel.merge(funnel)
         done.add(number)
@@ -290,7 +290,7 @@ def farther(result: SearchResult, criteria: Wishes) -> Front:
 Part = tuple[int, BaseResult, Funnel]  # number of a base, results of some of its cells, the rest
 
 
-def _plain(space: Space, criteria: Wishes, bases: list[Base], number: int) -> BaseResult:
+def plain_result(space: Space, criteria: Wishes, bases: list[Base], number: int) -> BaseResult:
     """What is kept of the cells of a base in the middle chunk, as many drafts as it has, and
     nothing besides."""
     if not (work := _Work.of(space, criteria, bases[number], number)):
@@ -303,8 +303,8 @@ def _plain(space: Space, criteria: Wishes, bases: list[Base], number: int) -> Ba
     return work.best
 
 
-def _done(space: Space, criteria: Wishes, bases: list[Base], plain: Front, workers: int, slab: int
-          ) -> Iterator[Part]:
+def results_of_parts(space: Space, criteria: Wishes, bases: list[Base], plain: Front,
+                     workers: int, slab: int) -> Iterator[Part]:
     """What becomes of the cells of each base, by this process or by several."""
     shares = 1 if len(bases) >= MANY * workers else workers
     tasks = [(number, share, shares) for number in range(len(bases)) for share in range(shares)]

@@ -507,8 +507,8 @@ class Selection:
         rows = [row for base, of_base in zip(result.bases, result.of_bases, strict=True)
                 if base.precision == name and of_base.front.rows
                 for row in result.rows(of_base.front, OF_EACH)]
-        return self.best_of(rows + (
-            result.pairs.rows(name)[:OF_EACH] if name and result.pairs else []))
+        paired = result.pairs.rows() if result.pairs else []
+        return self.best_of(rows + [row for row in paired if row.choice.precision == name])
 
     @property
     def nearest_miss(self) -> Row | None:

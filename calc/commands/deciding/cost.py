@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     from calc.costing.cost import CostOptions, PrefillPool, cost, crossovers
     from calc.costing.ownership import prices_of, stated, way_of
 
-    of_prices, of_deployment = _apart(args.settings)
+    of_prices, of_deployment = split_settings(args.settings)
     deployed = estimate_service(load_deployment(args.scenario, overrides=of_deployment))
     scenario, answer, seen = deployed.last, deployed.answers[-1], deployed.seen
     refuse_too_long(scenario.id, scenario.model, longest_request(scenario))
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     prices = prices_of(scenario.device, args.prices, of_prices)
     day = load("loads", args.load)
     used = _number(args.utilisation, "--utilisation", 1.0) if args.utilisation else 1 / day.peak
-    service, sold = _service(args.api)
+    service, sold = service_of(args.api)
     args.ownership = args.ownership or way_of(scenario.device, prices)
     options = CostOptions(args.ownership, stated(args.price) if args.price else None, used,
                         _number(args.user_requests, "--user-requests", MOST), sold)
@@ -96,20 +96,20 @@ def run(args: argparse.Namespace) -> int:
               if deployed.pair else None)
     result = cost(scenario, answer.everything, reached, prices, options, beside)
     lists = crossovers(scenario, result, options, service, prices)
-    fleet = (_fleet(scenario, result.cards, day, reached, prices, args) if args.day_requests
+    fleet = (fleet_costs(scenario, result.cards, day, reached, prices, args) if args.day_requests
              else None)
     if args.json:
-        print_json(_plain(deployed, result, used, fleet) | {"lists": {
-            name: _of_list(service, name) | dict(zip(
+        print_json(cost_data(deployed, result, used, fleet) | {"lists": {
+            name: price_list_data(service, name) | dict(zip(
                 ("value", "low", "high"), map(_finite, share.points), strict=True))
             for name, share in lists.items()}})
     else:
-        _print(deployed, result, options, fleet)
-        _print_lists(service, lists)
+        print_cost(deployed, result, options, fleet)
+        print_price_lists(service, lists)
     return OK
 
 
-def _service(text: str) -> tuple[Prices, Sold]:
+def service_of(text: str) -> tuple[Prices, Sold]:
     """A service and the price list of it that is asked for: the first that holds today.
 
     Raises ParamsError for what sells no tokens, or has no such list.
@@ -127,14 +127,14 @@ def _service(text: str) -> tuple[Prices, Sold]:
     return service, lists[chosen or next(iter(lists))]
 
 
-def _of_list(service: Prices, name: str) -> dict[str, Any]:
+def price_list_data(service: Prices, name: str) -> dict[str, Any]:
     """What a price list is, as plain data."""
     sold = (service.sold or {})[name]
     return {"model": sold.model and sold.model["en"], "since": sold.since, "until": sold.until,
             "hours": sold.hours, "holds": name in service.holding}
 
 
-def _print_lists(service: Prices, lists: dict[str, Any]) -> None:
+def print_price_lists(service: Prices, lists: dict[str, Any]) -> None:
     """From which utilisation on the deployment is cheaper, against each price list."""
     if not lists:
         return
@@ -146,7 +146,7 @@ def _print_lists(service: Prices, lists: dict[str, Any]) -> None:
         sold = (service.sold or {})[name]
         period = say("held-between", since=str(sold.since or ""), today=not sold.until,
                    until=str(sold.until or ""))
-        median, low, high = map(_share, share.points)
+        median, low, high = map(utilisation_words, share.points)
         hours = say("of-hours", name=sold.hours, plain=sold.hours)
         table.add_row(name, translated(sold.model) if sold.model else "", spoken(period),
                       spoken(hours), median, low if low == high else spoken(
@@ -154,12 +154,12 @@ def _print_lists(service: Prices, lists: dict[str, Any]) -> None:
     console().print(table)
 
 
-def _share(value: float) -> str:
+def utilisation_words(value: float) -> str:
     """A utilisation; one above 1 is never reached."""
     return spoken(say("never")) if value > 1 else f"{100 * value:.0f}%"
 
 
-def _apart(settings: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+def split_settings(settings: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     """Settings of the prices by key, and those of the deployment."""
     of_prices, others = {}, []
     for setting in settings:
@@ -185,7 +185,7 @@ def _number(text: str, option: str, most: float) -> float:
     return number
 
 
-def _fleet(scenario: Any, cards: float, day: Any, reached: Any, prices: Any,
+def fleet_costs(scenario: Any, cards: float, day: Any, reached: Any, prices: Any,
            args: argparse.Namespace) -> dict[str, Any]:
     """Deployments that the hours of a day need, and an hour's cost by way of having them."""
     from calc.costing.cost import units_needed, utilisation, ways
@@ -211,7 +211,7 @@ def _finite(number: Any) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _plain(deployed: Any, result: Any, used: float, fleet: Any) -> dict[str, Any]:
+def cost_data(deployed: Any, result: Any, used: float, fleet: Any) -> dict[str, Any]:
     """The answer as data; an amount that is without end is null."""
     return caveats_of(*deployed.pools) | {
         "scenario": deployment_id(deployed.pools), "fits": deployed.fits,
@@ -227,7 +227,7 @@ def _plain(deployed: Any, result: Any, used: float, fleet: Any) -> dict[str, Any
         "fleet": fleet}
 
 
-def _print(deployed: Any, result: Any, options: Any, fleet: Any) -> None:
+def print_cost(deployed: Any, result: Any, options: Any, fleet: Any) -> None:
     """What rests on what; amounts with their intervals; ways of having the cards."""
     from calc.costing.ownership import unpriced
 
@@ -251,13 +251,14 @@ def _print(deployed: Any, result: Any, options: Any, fleet: Any) -> None:
         table.add_column(spoken(column))
     for name in AMOUNTS:
         if name in result.amounts:
-            table.add_row(spoken(say("amount", name=name)), *_shown(result.amounts[name], name))
+            table.add_row(spoken(say("amount", name=name)),
+                          *amount_words(result.amounts[name], name))
     screen.print(table)
-    for line in _of_day(fleet) if fleet is not None else ():
+    for line in fleet_words(fleet) if fleet is not None else ():
         tell(screen, line)
 
 
-def _of_day(fleet: dict[str, Any]) -> list[str]:
+def fleet_words(fleet: dict[str, Any]) -> list[str]:
     """How many deployments a day needs, and what an hour of them costs; sentences."""
     most, mean = fleet["deployments"]["most"], fleet["deployments"]["mean"]
     return [spoken(say("deployments-needed", most=most, mean=plain(mean),
@@ -273,7 +274,7 @@ def _origin(price: Any) -> Pair:
                date=str(price.date or ""))
 
 
-def _shown(value: Amount, name: str) -> tuple[str, str]:
+def amount_words(value: Amount, name: str) -> tuple[str, str]:
     """Value and interval as text, in per cent or years where that is asked."""
     if not math.isfinite(value.value):
         return spoken(say("never")) if value.value > 0 else NONE, ""

@@ -19,7 +19,6 @@ from calc.layouts.feasible import (
     has_room,
     not_loaded,
     reasons,
-    rejection_counts,
 )
 from calc.layouts.layout import Sizes, divisors, enumerate_layouts
 from calc.layouts.space import Space
@@ -150,12 +149,6 @@ def test_sizes_that_are_absent_are_one(subject):
             subject, Cut(expert=size), kinds)), -1) for size in (1, 8, 48, 8)]
     other = replace(subject, device=catalogue.load_device("ascend-910b2"))
     assert not admitted(other, {"expert": np.array([1, 8])}, kinds).any()
-
-
-def test_rejection_counts():
-    order = list(KINDS)
-    assert rejection_counts(np.array([-1, 0, 3, 3, -1, len(order) - 1])) == {
-        order[0]: 1, order[3]: 2, order[-1]: 1}
 
 
 def test_has_room():
