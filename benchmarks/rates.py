@@ -30,7 +30,7 @@ def times() -> dict[str, float]:
     alone = catalogue.load_scenario(MIXED[0]).inputs()
     return {"scalar": fastest(lambda: calc.evaluate(alone, ATTENTION)),
             "array": fastest(lambda: calc.evaluate(many, ATTENTION)) / SIZE,
-            "decode": fastest(lambda: calc.decode_sweep(more, ATTENTION, threads=1)) / DECODED}
+            "decode": fastest(lambda: calc.decode_sweep(more, ATTENTION)) / DECODED}
 
 
 def mixed(count: int) -> dict[str, Any]:

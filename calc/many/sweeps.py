@@ -1,7 +1,6 @@
 """Many deployments at once: chosen quantities.
 
-A sweep runs in passes whose temporaries stay in the cache of a core; the passes of a call share
-threads, since NumPy lets go of the interpreter while it computes. What is one number for all
+A sweep runs in passes whose temporaries stay in the cache of a core. What is one number for all
 deployments stays one number. The formulas are those of ``calc.evaluate``, only fewer of them; of
 many passes the first is written down as it is computed, and repeated (``calc.recording``).
 """
@@ -9,7 +8,6 @@ many passes the first is written down as it is computed, and repeated (``calc.re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -35,8 +33,8 @@ Columns = Mapping[str, Number]
 Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
 
 
-def sweep(inputs: Columns, attention: str, names: Iterable[str], *, decode: bool = True,
-          threads: int = 1) -> dict[str, np.ndarray]:
+def sweep(inputs: Columns, attention: str, names: Iterable[str], *, decode: bool = True
+          ) -> dict[str, np.ndarray]:
     """Chosen quantities of many deployments, each equal to what :func:`calc.evaluate` gives.
 
     >>> import catalogue
@@ -50,7 +48,6 @@ def sweep(inputs: Columns, attention: str, names: Iterable[str], *, decode: bool
         attention: ``mla`` or ``gqa``.
         names: quantities to keep, without ``stage_*``.
         decode: as for :func:`calc.evaluate`.
-        threads: that share the passes.
 
     Returns one array of shape (n,) per name.
 
@@ -60,12 +57,11 @@ def sweep(inputs: Columns, attention: str, names: Iterable[str], *, decode: bool
     names = list(names)
     if staged := [name for name in names if name.startswith("stage_")]:
         raise ValueError(f"'{staged[0]}' depends on the stage, evaluate() gives it")
-    return _in_passes(lambda part: evaluate(part, attention, decode=decode), inputs, names,
-                      threads, CHUNK)
+    return _in_passes(lambda part: evaluate(part, attention, decode=decode), inputs, names)
 
 
 def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,), *,
-                 threads: int = 2, computed: Columns | None = None) -> dict[str, np.ndarray]:
+                 computed: Columns | None = None) -> dict[str, np.ndarray]:
     """Latency of many deployments and its parts, without their memory budget.
 
     >>> import catalogue
@@ -83,7 +79,6 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
         inputs: input symbols in SI units; scalars, or arrays of one length n.
         attention: ``mla`` or ``gqa``.
         names: quantities to keep.
-        threads: that share the passes.
         computed: ``DECODED``, ``PREFILLED`` or ``PACKED`` of the same deployments, where they were
             computed before: then such a step is not computed again, and of it nothing else is to be
             had.
@@ -95,8 +90,7 @@ def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)
     names = list(names)
     needs_prefill(names)
     check_names(inputs)
-    return _in_passes(_Latencies(attention, tuple(names)), {**inputs, **(computed or {})}, names,
-                      threads, CHUNK)
+    return _in_passes(_Latencies(attention, tuple(names)), {**inputs, **(computed or {})}, names)
 
 
 @dataclass(frozen=True)
@@ -134,8 +128,7 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     return {name: quantities[name] for name in names}
 
 
-def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads: int,
-               size: int) -> dict[str, np.ndarray]:
+def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Chosen results of a computation, pass by pass.
 
     Raises ValueError for arrays that are not of one length, or for a name that is not computed.
@@ -148,21 +141,11 @@ def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads:
     np.empty(LARGEST_BLOCK)
     passes = (repeating(compute, tuple(fixed.items()), tuple(arrays))
               if isinstance(compute, _Latencies) else Repeating(compute, fixed, ways=0))
-
-    def run(start: int) -> None:
-        part = slice(start, start + size)
+    for start in range(0, count, CHUNK):
+        part = slice(start, start + CHUNK)
         passes.take({name: array[part] for name, array in arrays.items()},
                     {name: column[part] for name, column in result.items()},
-                    (count - start - 1) // size)
-
-    starts = range(0, count, size)
-    if threads == 1 or len(starts) == 1:
-        for start in starts:
-            run(start)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(run, starts):
-                pass
+                    (count - start - 1) // CHUNK)
     return result
 
 

@@ -266,7 +266,7 @@ class CandidateCells:
 
     def _of_steps(self, cells: Cells, names: Sequence[str]) -> Cells:
         computed = {name: cells[name] for name in COMPUTED if name in cells}
-        return decode_sweep(self.columns(cells), self.attention, names, threads=1,
+        return decode_sweep(self.columns(cells), self.attention, names,
                             computed=computed)
 
     def quantities(self, cells: Cells, names: Sequence[str]) -> Cells:
@@ -285,7 +285,7 @@ class CandidateCells:
         Raises ParamsError for a card of which nobody says what it or its server draws.
         """
         inputs = self.columns(cells)
-        quantities = decode_sweep(inputs, self.attention, POWER_NAMES, threads=1)
+        quantities = decode_sweep(inputs, self.attention, POWER_NAMES)
         return rounded(site_draws(inputs, quantities, deployed, throughput, {
             name: share.value for name, share in
             shares_of(powers_of(deployed.device.id)).items()}))

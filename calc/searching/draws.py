@@ -142,7 +142,7 @@ def draws_of_base(result: SearchResult, choices: Sequence[Choice]) -> dict[Choic
               for choice, columns, deployed in zip(choices, inputs, scenarios, strict=True)]
     wanted = [*(names.values() if pool is None else RATED[pool]), *loaded.values(), *powered]
     attention = scenarios[0].model.attention
-    swept = decode_sweep(_joined(inputs), attention, wanted, threads=1)
+    swept = decode_sweep(_joined(inputs), attention, wanted)
     ends = np.cumsum([columns["concurrency"].size for columns in inputs])[:-1]
     parts = zip(*(np.split(column, ends) for column in swept.values()), strict=True)
     drawn: dict[Choice, Drawn] = {}

@@ -474,15 +474,6 @@ class Selection:
         return next((group[0].row for group in self.front), None)
 
     @cached_property
-    def devices(self) -> list[Row]:
-        """The best of each device, the best first; without a cost, where it counts, the last."""
-        tops: dict[str, list[Row]] = {}
-        for base, of_base in zip(self.result.bases, self.result.of_bases, strict=True):
-            if of_base.front.rows:
-                tops.setdefault(base.device, []).extend(self.result.rows(of_base.front, OF_EACH))
-        return self._sorted([row for rows in tops.values() if (row := self.best_of(rows))])
-
-    @cached_property
     def pairs_without_limits(self) -> Pairs | None:
         """The front of the pairs in what a goal limits, as if it did not; None without pairs."""
         wishes = self.result.wishes
@@ -501,32 +492,12 @@ class Selection:
         return published_precision(self.result.space.model)
 
     @property
-    def official(self) -> Row | None:
-        """The best in the published weights by what it can stand for."""
-        name, result = self.official_precision, self.result
-        rows = [row for base, of_base in zip(result.bases, result.of_bases, strict=True)
-                if base.precision == name and of_base.front.rows
-                for row in result.rows(of_base.front, OF_EACH)]
-        paired = result.pairs.rows() if result.pairs else []
-        return self.best_of(rows + [row for row in paired if row.choice.precision == name])
-
-    @property
     def nearest_miss(self) -> Row | None:
         """Where nothing meets the goal: what is least over a limit, else least short of memory."""
         for name in (MISS, SHORT):
             if every := [rows for own in self.result.of_bases if (rows := getattr(own, name).rows)]:
                 return self.result.row(min(every, key=lambda rows: float(rows[name][0])), 0)
         return None
-
-    def best_of(self, rows: Sequence[Row]) -> Row | None:
-        """The first of some deployments by what they can stand for."""
-        some = first = self._sorted(rows)[:OF_EACH]
-        while some:
-            best = ranked(self.result, sample_rows(self.result, some), 1)[0][0].row
-            if self.offers(best):
-                return best
-            some = [row for row in some if row.kind != best.kind]
-        return next(iter(first), None)
 
     def _sorted(self, rows: Sequence[Row]) -> list[Row]:
         return sorted(rows, key=lambda row: row.worth(self.result.wishes.objectives), reverse=True)

@@ -128,7 +128,7 @@ class Plan:
         if all(np.ndim(value) == 0 for value in changed.values()):
             changed["concurrency"] = np.atleast_1d(changed["concurrency"])
         if set(names) <= SERVED_NAMES | STEADY_NAMES:
-            return decode_sweep(changed, self.scenario.model.attention, names, threads=1)
+            return decode_sweep(changed, self.scenario.model.attention, names)
         return sweep(changed, self.scenario.model.attention, names, decode=False)
 
 

@@ -222,7 +222,7 @@ def quantities_of(names: Sequence[str], attention: str, inputs: Mapping[str, Any
     steps = sorted(lacking & (SERVED_NAMES | STEADY_NAMES))
     columns = {**inputs, DEVICES: devices}
     if steps:
-        columns |= sweeps.decode_sweep(inputs, attention, steps, threads=1)
+        columns |= sweeps.decode_sweep(inputs, attention, steps)
     if rest := sorted(lacking - {*steps}):
         columns |= sweeps.sweep(inputs, attention, rest)
     return columns | {name: columns[total] / devices

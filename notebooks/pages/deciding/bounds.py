@@ -26,7 +26,7 @@ from catalogue import ParamsError, Scenario
 from catalogue.messages import Pair, join, messages
 from catalogue.planning import OBJECTIVES
 from catalogue.reading.units import human
-from notebooks.pages.deciding.goals import Page, cards, cell, goal_of, miss, plan
+from notebooks.pages.deciding.goals import Page, best_on_devices, cards, cell, goal_of, miss, plan
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.columns import Column
 from notebooks.show.display import number, show, table
@@ -82,8 +82,8 @@ def funnel(page: Page) -> None:
 
 def stages(page: Page) -> None:
     """How long the pipelines of the best are, and how many of the measured systems have any."""
-    longest = max((row.choice.pipeline for answer in page.answers for row in answer.devices),
-                  default=1)
+    longest = max((row.choice.pipeline for answer in page.answers
+                   for row in best_on_devices(answer)), default=1)
     systems = measured_names()
     staged = sum(catalogue.load_scenario(name).inputs()["pipeline_parallel"] > 1
                  for name in systems)

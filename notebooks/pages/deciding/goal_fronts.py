@@ -24,6 +24,7 @@ from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.pages.deciding.goals import (
     Page,
+    best_on_devices,
     binding,
     cards,
     cell,
@@ -72,7 +73,7 @@ def lines_of(answer: Selection) -> list[Line]:
     Deployments that their intervals cannot tell apart are one mark.
     """
     lines = []
-    for row in answer.devices:
+    for row in best_on_devices(answer):
         front = _front_of(answer, row.choice.device)
         some = _spread_out(front, _place, MARKS)
         alike = ranked(answer.result, some, len(some))
@@ -138,7 +139,7 @@ def cheapest(answer: Selection) -> list[tuple[float, SampledRow]]:
     as they are told, of what the lines of all devices have."""
     if not {"cost", "tpot"} <= answer.result.wishes.objectives.keys():
         return []
-    rows = [each for row in answer.devices for each in _front_of(answer, row.choice.device)
+    rows = [each for row in best_on_devices(answer) for each in _front_of(answer, row.choice.device)
             if row.choice.device in answer.result.wishes.hours]
     found = []
     for pace in PACES:
@@ -170,7 +171,7 @@ def break_even(page: Page) -> None:
     which it would be as cheap as the cheapest."""
     answer = page.main
     hours, currency = answer.result.wishes.hours, currency_of(page)
-    ends = [_front_of(answer, row.choice.device)[-1] for row in answer.devices]
+    ends = [_front_of(answer, row.choice.device)[-1] for row in best_on_devices(answer)]
     costs = [_told(each, "cost") for each in ends if each.row.choice.device in hours]
     if not costs:
         return

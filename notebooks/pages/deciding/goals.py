@@ -6,7 +6,7 @@ The goals of ``GOALS`` are told together; a reader's own goal is told alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,8 +19,8 @@ from calc.layouts.layout import UTILIZATION, Choice, Row, scenario
 from calc.many.sweeps import latency
 from calc.physics.step import bottleneck
 from calc.searching.goal import HOLDS
-from calc.searching.ranking import SURE, SampledRow, keeps, sample_rows
-from calc.searching.selection import Selection
+from calc.searching.ranking import SURE, SampledRow, keeps, ranked, sample_rows
+from calc.searching.selection import OF_EACH, Selection
 from calc.serving.evaluate import DECODE_NAMES
 from catalogue.deployments.admission import announced, marked
 from catalogue.engine import AT
@@ -146,9 +146,42 @@ def limited(answer: Selection, row: Row) -> Pair:
     return join(("; ", "；"), (LIMITS[at], resource)) if at else resource
 
 
+def best_of(answer: Selection, rows: Sequence[Row]) -> Row | None:
+    """The first of some deployments by what they can stand for, of those that a release starts."""
+    objectives = answer.result.wishes.objectives
+    some = first = sorted(rows, key=lambda row: row.worth(objectives), reverse=True)[:OF_EACH]
+    while some:
+        best = ranked(answer.result, sample_rows(answer.result, some), 1)[0][0].row
+        if answer.offers(best):
+            return best
+        some = [row for row in some if row.kind != best.kind]
+    return next(iter(first), None)
+
+
+def of_bases(answer: Selection, name: str) -> dict[str, list[Row]]:
+    """The best rows in one pool by ``device`` or ``precision``."""
+    rows: dict[str, list[Row]] = {}
+    for base, kept in zip(answer.result.bases, answer.result.of_bases, strict=True):
+        if kept.front.rows:
+            rows.setdefault(getattr(base, name), []).extend(
+                answer.result.rows(kept.front, OF_EACH))
+    return rows
+
+
+def best_on_devices(answer: Selection) -> list[Row]:
+    """The best of each device, the best first; without a cost, where it counts, the last."""
+    tops = (best_of(answer, rows) for rows in of_bases(answer, "device").values())
+    return sorted((row for row in tops if row), reverse=True,
+                  key=lambda row: row.worth(answer.result.wishes.objectives))
+
+
 def official(answer: Selection) -> SampledRow | None:
     """The best in the published weights, under the same draws; None where there is none."""
-    return sample_rows(answer.result, [row])[0] if (row := answer.official) else None
+    name = answer.official_precision or ""
+    paired = answer.result.pairs.rows() if answer.result.pairs else []
+    row = best_of(answer, of_bases(answer, "precision").get(name, []) + [
+        row for row in paired if row.choice.precision == name])
+    return sample_rows(answer.result, [row])[0] if row else None
 
 
 def cell(each: SampledRow, name: str) -> str:

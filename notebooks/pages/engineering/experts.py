@@ -92,7 +92,7 @@ def _yield(made: Plan, moves: Mapping[str, float], tried: np.ndarray = PER_RANK)
     asked = {**moves, **APART, "concurrency": tried * ranks}
     fits = made.fits(asked)
     found = decode_sweep({**made.inputs, **asked}, made.scenario.model.attention,
-                         ("output_throughput", "tpot"), threads=1)
+                         ("output_throughput", "tpot"))
     return Yield(made, tried[fits] * ranks,
                  found["output_throughput"][fits] / made.cards, found["tpot"][fits])
 

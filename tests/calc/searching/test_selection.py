@@ -54,14 +54,6 @@ def test_every_ranked_row_keeps_its_limits_simulated(answer_of):
     assert max(answer.keeps(leader) for leader, *_ in answer.front) >= HOLDS
 
 
-def test_rows_beside_the_best(answer_of):
-    answer = answer_of(*LIMITED)
-    objectives = answer.result.wishes.objectives
-    assert answer.devices == sorted(answer.devices, key=lambda row: row.worth(objectives),
-                                    reverse=True)
-    assert len({row.choice.device for row in answer.devices}) == len(answer.devices) == 2
-
-
 def test_a_kind_that_no_release_starts_is_replaced_by_the_next(answer_of):
     found = answer_of(*LIMITED)
 
