@@ -437,25 +437,15 @@ def best_layouts(parts: list[dict[str, np.ndarray]], objectives: Mapping[str, in
     """Of each layout the best by one objective after another, the best few of them."""
     filled_in = [part for part in parts if part]
     joined = {key: np.concatenate([part[key] for part in filled_in]) for key in filled_in[0]}
-    order = np.lexsort([-sign * joined[name] for name, sign in reversed([*objectives.items()])])
-    _, firsts = np.unique(np.stack([joined[axis][order] for axis in ("devices", *DEGREES)]),
-                          axis=1, return_index=True)
-    return at(joined, order[np.sort(firsts)[:NEAR]])
+    return at(joined, best_of_layouts(joined, objectives)[:NEAR])
 
 
-def best_of_runs(columns: Cells, objectives: Mapping[str, int]) -> np.ndarray:
-    """Places of the best by one objective after another of each run of rows of one layout."""
-    moved = np.zeros(len(columns["devices"]), bool)
-    moved[:1] = True
-    for axis in DEGREES:
-        moved[1:] |= columns[axis][1:] != columns[axis][:-1]
-    starts, runs = np.flatnonzero(moved), np.cumsum(moved)
-    best = np.ones(len(moved), bool)
-    for name, sign in objectives.items():
-        worth = np.where(best, sign * columns[name], -np.inf)
-        best &= worth == np.maximum.reduceat(worth, starts)[runs - 1]
-    places = np.flatnonzero(best)
-    return places[np.diff(runs[places], prepend=0) > 0]
+def best_of_layouts(columns: Cells, objectives: Mapping[str, int]) -> np.ndarray:
+    """Places of the best row of each layout by one objective after another, the best first."""
+    order = np.lexsort([-sign * columns[name] for name, sign in reversed([*objectives.items()])])
+    last, _ = distinct([columns[axis][order[::-1]] for axis in ("devices", *DEGREES)])
+    best: np.ndarray = order[np.sort(len(order) - 1 - last)]
+    return best
 
 
 def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None = None

@@ -44,7 +44,6 @@ from catalogue.kernels import Kernel, Quality, quality
 from catalogue.messages import Pair, messages
 from catalogue.planning import UNNAMED, CardRange, Goal
 
-common = messages("common")
 say = messages("calc/searching/report")
 
 MOST_REJECTED = 4  # formats
@@ -373,17 +372,8 @@ def nearest_miss(selection: Selection) -> Row | None:
 def why_none(selection: Selection) -> Pair:
     """Why nothing that the goal allows can be laid out."""
     goal, space = selection.goal, selection.result.space
-    demand = goal.demand
-    if too_long(demand.longest, positions(space.model)):
-        return length_words(demand.longest, space.model)
-    paired = selection.pairs_without_limits if "one" not in goal.space.pools else None
-    if paired is not None and any(paired.tried[:2]):
-        if not all(paired.tried[:2]):
-            return say("no-pool-holds", pool="decode" if paired.tried[0] else "prefill")
-        return say("no-pair-holds", cards=max(pools.most for pools in paired.pools), asked=(
-            common("so-many-users", users=f"{demand.users:,}") if demand.users is not None else
-            (f"{demand.arrival_rate:g} request/s",) * 2 if demand.arrival_rate
-            else say("a-request")))
+    if too_long(goal.demand.longest, positions(space.model)):
+        return length_words(goal.demand.longest, space.model)
     unknown = [str(device) for device in dict.fromkeys(offer.device for offer in space.offers)
                if load_device(device).architecture is None]
     if unknown and not goal.space.any_engine:

@@ -32,7 +32,7 @@ from calc.searching.candidates import (
     at,
     batch_counts,
     best_layouts,
-    best_of_runs,
+    best_of_layouts,
     candidate_cells,
     filled,
     least_of_each,
@@ -447,7 +447,7 @@ class _Work:
             bounds = self.criteria.at_best(some, some[PACE], self.base.device)
             first = np.arange(len(fast)) % (1 + len(fast) // GROUP) == 0  # of every kind
             # of every layout, too
-            first[best_of_runs(some | bounds, self.criteria.objectives)] = True
+            first[best_of_layouts(some | bounds, self.criteria.objectives)] = True
         begun = self.tried.prompted(at(part, np.concatenate([slow, fast[first]])))
         if len(slow):
             near = at(begun, slice(len(slow)))
@@ -523,7 +523,8 @@ class _Work:
         good = named if within.all() else at(named, np.flatnonzero(within))
         if len(good["base"]):
             self.best.front.add(good)
-            self._layouts(good)
+            self.best.layouts = best_layouts([self.best.layouts, best_layouts(
+                [good], self.criteria.objectives)], self.criteria.objectives)
             if self.criteria.margins != self.criteria.objectives:
                 self.best.farther.add(good)
 
@@ -545,12 +546,6 @@ class _Work:
         if len(least):
             self.best.miss.add(self._named(at(columns, least)) | {MISS: worst[least]} | {
                 f"over {name}": excess[name][least] for name in excess})
-
-    def _layouts(self, good: Cells) -> None:
-        """The best of each layout, the best few of them."""
-        objectives = self.criteria.objectives
-        first = best_of_runs(good, objectives)
-        self.best.layouts = best_layouts([self.best.layouts, at(good, first)], objectives)
 
     def _named(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Columns that are kept, with the number of their base."""

@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 
 from calc.commands.arguments import add_scenario, add_settings, quantity, refuse_too_long
-from calc.commands.deciding.answered import sentences, steps
+from calc.commands.deciding.search import sentences, steps
 from calc.commands.printing import (
     INTERRUPTED,
     OK,
