@@ -138,7 +138,8 @@ class Pools:
         cells = self.prefill if pool == "prefill" else self.decode
         if not cells:
             return self
-        rest = at(cells, np.flatnonzero(keep(cells)))
+        rows = np.flatnonzero(keep(cells))
+        rest = at(cells, rows) if len(rows) else {}
         return replace(self, prefill=rest) if pool == "prefill" else replace(self, decode=rest)
 
 
