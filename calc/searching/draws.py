@@ -4,7 +4,8 @@ own error, of what an hour of a card costs. What two deployments share is drawn 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -57,9 +58,20 @@ OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throu
 
 def draws_of(result: SearchResult, rows: Sequence[Row]) -> list[Drawn]:
     """Draws of all quantities of deployments by name, shape (DRAWS,) each; of two pools with the
-    one that decodes, and the requests that the cache of either holds."""
-    pools = draws_of_pools(result, [choice for row in rows for choice in row.choices])
-    return [draws_of_row(result, row, [pools[choice] for choice in row.choices]) for row in rows]
+    one that decodes, and the requests that the cache of either holds. Those of one base are drawn
+    at once; a pool stands in many pairs."""
+    choices = dict.fromkeys(choice for row in rows for choice in row.choices)
+    drawn = {choice: pool for choice in choices if (pool := result.drawn_pools.get(choice))}
+    alike = defaultdict[tuple[Any, ...], list[Choice]](list)
+    for choice in choices:
+        if choice not in drawn:
+            alike[choice.device, choice.node, choice.engine, choice.precision, choice.pool
+                  ].append(choice)
+    for several in alike.values():
+        for start in range(0, len(several), AT_ONCE):
+            drawn |= draws_of_base(result, several[start:start + AT_ONCE])
+    result.drawn_pools |= {choice: pool for choice, pool in drawn.items() if choice.pool}
+    return [draws_of_row(result, row, [drawn[choice] for choice in row.choices]) for row in rows]
 
 
 def draws_of_row(result: SearchResult, row: Row, pools: Sequence[Drawn]) -> Drawn:
@@ -107,24 +119,6 @@ def with_cost(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
         end = np.where(scores < 0, hour.low, hour.high) / hour.value
         columns["cost"] = columns["cost"] * end ** (np.abs(scores) / NORMAL_90)
     return columns
-
-
-def draws_of_pools(result: SearchResult, choices: Iterable[Choice]) -> dict[Choice, Drawn]:
-    """Draws of pools, or of deployments that are none, those of one base at once; a pool stands in
-    many pairs."""
-    drawn = dict[Choice, Drawn]()
-    alike: dict[tuple[Any, ...], list[Choice]] = {}
-    for choice in dict.fromkeys(choices):
-        if choice in result.drawn_pools:
-            drawn[choice] = result.drawn_pools[choice]
-        else:
-            alike.setdefault((choice.device, choice.node, choice.engine, choice.precision,
-                              choice.pool), []).append(choice)
-    for several in alike.values():
-        for start in range(0, len(several), AT_ONCE):
-            drawn |= draws_of_base(result, several[start:start + AT_ONCE])
-    result.drawn_pools |= {choice: pool for choice, pool in drawn.items() if choice.pool}
-    return drawn
 
 
 def draws_of_base(result: SearchResult, choices: Sequence[Choice]) -> dict[Choice, Drawn]:
