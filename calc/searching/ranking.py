@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from calc.answer.estimate import predicted, steady_amounts
 from calc.costing.ownership import MILLION, agent_costs
 from calc.evidence.classes import errors_of_class
 from calc.layouts.feasible import MEMORY
-from calc.layouts.layout import Choice, Row, as_asked, scenario
+from calc.layouts.layout import Row, as_asked, scenario
 from calc.searching.candidates import seen_by_users
 from calc.searching.draws import HIGH, LOW, OBSERVED, OWN, draws_of, of_load
 from calc.searching.goal import HOLDS
@@ -32,7 +31,7 @@ from catalogue import Scenario, load_precision
 from catalogue.deployments.loading import made_scenario
 from catalogue.entries.models import Model
 from catalogue.kernels import quality
-from catalogue.planning import MEAN, OBJECTIVES, UNITS, Goal, percentile
+from catalogue.planning import MEAN, UNITS, Goal, percentile
 from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ SURE = 0.9  # how often one must be better, to be called so
 NEARLY = 0.05  # shares of draws that differ by less are alike: by as much as chance moves them
 LITTLE = 0.1  # of the first objective, or of the draws: what one thing more has to win
 COUNTED_EXTRAS = 2  # of such things: more of them have to win no more
-SPARE = (1.0, 1.1, 1.25, 1.5, 2.0)  # of a limit: by so much it is kept at central values
 LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 
 
@@ -230,24 +228,6 @@ def near_best(result: SearchResult, row: Row, best: Row | None, times: int = 1) 
     leading = result.wishes.leading
     (own,), (most,) = row.worth(leading), (best or row).worth(leading)
     return own == most or abs(own - most) <= times * LITTLE * abs(most)
-
-
-def rows_with_margin(result: SearchResult, rows: Sequence[Row], most: int) -> list[Row]:
-    """Of many deployments the best few with so much to spare of every limit, for several shares.
-
-    Args:
-        result: the search that they come from.
-        rows: the best first.
-        most: of them.
-    """
-    limits, chosen = result.wishes.limits, dict[tuple[Choice, ...], Row]()
-    for share in SPARE:
-        some = (row for row in rows if all(
-            row.quantities[name] * share <= limit if OBJECTIVES[name] < 0
-            else row.quantities[name] >= limit * share
-            for name, limit in limits.items() if name in row.quantities))
-        chosen |= {row.choices: row for row in islice(some, most // len(SPARE))}
-    return list(chosen.values())
 
 
 def ranked(search_result: SearchResult, deployments: Sequence[SampledRow],

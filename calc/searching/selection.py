@@ -44,7 +44,6 @@ from calc.searching.ranking import (
     least_share,
     near_best,
     ranked,
-    rows_with_margin,
     sample_rows,
     simulated,
 )
@@ -120,8 +119,7 @@ class Selection:
             return groups
         shown = {row.choices for row in rows}
         others = [row for row in self._farther(groups) if row.choices not in shown]
-        return self._reconsidered(rows[:MOST_RANKED] + beside
-                                  + rows_with_margin(result, others, MOST_RANKED))
+        return self._reconsidered(rows[:MOST_RANKED] + beside + others[:MOST_RANKED])
 
     def _reconsidered(self, rows: list[Row]) -> list[list[SampledRow]]:
         """Rows in groups; where an estimate of the first that a release starts differs from its

@@ -16,14 +16,12 @@ from calc.many.fronts import Front
 from calc.searching.draws import DRAWS
 from calc.searching.goal import Wishes, load_goal
 from calc.searching.ranking import (
-    SPARE,
     SURE,
     SampledRow,
     Simulated,
     apart,
     keeps,
     ranked,
-    rows_with_margin,
     sample_rows,
 )
 from calc.searching.search import Funnel, SearchResult
@@ -113,17 +111,6 @@ def test_the_surest_then_the_plainest_of_what_cannot_be_told_apart_leads():
     assert chunks(ranked(result, [slow, sure, fast], 2)) == [[5], [1]]
     free = result_of({"throughput": 1}, "limits.tpot=null")
     assert chunks(ranked(free, [unsure, slow], 9)) == [[9], [7]]
-
-
-@pytest.mark.parametrize(("name", "limit", "reached"), [
-    ("throughput", "100.5 token/s", [100.4, 100.5, 110.5, 110.6]),
-    ("tpot", "50 ms", [0.051, 0.05, 0.046, 0.045])])
-def test_the_best_with_more_and_more_to_spare_of_a_limit(name, limit, reached):
-    """A tenth more than none keeps the last one only."""
-    result = result_of({"cards": -1}, "limits.tpot=null", f"limits.{name}={limit}")
-    rows = [Row(replace(PLAIN, chunk=place), {name: value}) for place, value in enumerate(reached)]
-    assert rows_with_margin(result, rows, len(rows) * len(SPARE)) == rows[1:]
-    assert rows_with_margin(result, rows, len(SPARE)) == [rows[1], rows[3]]
 
 
 # --- of whole searches ----------------------------------------------------------------------------
