@@ -398,8 +398,8 @@ class Space:
             self.model.num_nextn_predict_layers)
         names = space.drafters
         if names is None or OWN_LAYER in names:
-            pairs = [(0, count) for count in (DRAFTS if layers and layers.value else (0,)
-                                              if space.drafts is None else space.drafts)]
+            drafts = DRAFTS if layers and layers.value else (0,)
+            pairs = [(0, count) for count in (drafts if space.drafts is None else space.drafts)]
         else:
             pairs = [(0, 0)] if space.drafts is None or 0 in space.drafts else []
         for method, drafter in self.model.drafters.items():

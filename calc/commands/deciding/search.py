@@ -323,7 +323,7 @@ def certainty_lines(report: SearchReport) -> list[str]:
         value=human(weakest.wider, "s"), share=f"{SURE:.0%}"))]
     ways += [spoken(say("surer-row", number=number, share=f"{row.keeps:.0%}"))
              for number, row in enumerate(report.rows, 1) if (row.keeps or 0.0) >= SURE]
-    weak = spoken(say("weakest", number=1, quantity=head(weakest.name), at=weakest.at,
+    weak = spoken(say("weakest", number=1, quantity=head(weakest.name), at=weakest.at or MEAN,
                       share=f"{weakest.broken:.0%}"))
     return [weak + spoken(say("surer", ways=sentences(ways)) if ways else say(
         "none-sure", share=f"{SURE:.0%}", sure=f"{SURE:g}"))]
