@@ -99,14 +99,10 @@ class Fleet:
     restart: float
 
     @property
-    def all_servers(self) -> int:
-        """With those that stand by [1]."""
-        return self.groups * self.servers + self.spares
-
-    @property
     def complete(self) -> np.ndarray:
         """Probability that 0, 1, … groups have all their servers, shape (groups + 1,) [1]."""
-        up = counts(self.all_servers, available(self.between_failures, self.repair))
+        servers = self.groups * self.servers + self.spares
+        up = counts(servers, available(self.between_failures, self.repair))
         complete = np.minimum(self.groups, np.arange(len(up)) // self.servers)
         return np.bincount(complete, up, self.groups + 1)
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -242,10 +241,9 @@ def binding(swept: Mapping[str, np.ndarray], room: np.ndarray, row: int, column:
     return ENGINE if room[row, after] else MEMORY
 
 
-@cache
-def sizes_of(per_node: int, most: int = SIZES[-1]) -> tuple[int, ...]:
-    """Numbers of cards that are whole servers, up to the most [1]."""
-    return tuple(size for size in SIZES if size <= most and size % per_node == 0)
+def sizes_of(per_node: int) -> tuple[int, ...]:
+    """Numbers of cards that are tried: whole servers [1]."""
+    return tuple(size for size in SIZES if size % per_node == 0)
 
 
 @dataclass(frozen=True)

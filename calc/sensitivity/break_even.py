@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calc.sensitivity.paths import Path
-from calc.sensitivity.plans import LESS, Plan, better, signed
+from calc.sensitivity.plans import Plan, sign_of, signed
 from calc.sensitivity.sobol import priors, scores_of
 from calc.uncertainty import TAIL
 
@@ -149,7 +149,7 @@ def breakeven(first: Plan, second: Plan, path: Path, name: str, margin: float = 
         name: the quantity that decides.
         margin: by how much, relative, the second has to be better to count as that [1].
     """
-    sign = 1.0 if better(name) == LESS else -1.0
+    sign = sign_of(name)
 
     def difference(values: np.ndarray) -> np.ndarray:
         one, other = (np.broadcast_to(plan.at(path.moves(plan, values), name), values.shape)
@@ -202,7 +202,7 @@ def doubt(first: Plan, second: Plan, path: Path, name: str, margin: float = 0.0)
     scores = scores_of(len(prior.names), DRAWS)
     one, other = (np.log(prior.sample(plan, scores, name, which, path.moves(plan, points)))
                   for which, plan in enumerate(plans))
-    gap = (one - other) * (1.0 if better(name) == LESS else -1.0) + np.log1p(-margin)
+    gap = (one - other) * sign_of(name) + np.log1p(-margin)
     ahead = gap < 0
     turned = ahead[:, 1:] != ahead[:, :-1]
     turns = turned.any(axis=1)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.sensitivity.plans import CARD_HOURS, LESS, Plan, better
+from calc.sensitivity.plans import CARD_HOURS, Plan, sign_of
 from calc.sensitivity.sobol import SEED, priors, scores_of
 from catalogue import ParamsError
 
@@ -137,8 +137,7 @@ def between(first: Plan, second: Plan, name: str = CARD_HOURS, price: float = 1.
     """
     prior = priors([first, second], name)
     scores = _scores(len(prior.names), draws)
-    sign = 1.0 if better(name) == LESS else -1.0
-    losses = [sign * price * prior.sample(plan, scores, name, which)
+    losses = [sign_of(name) * price * prior.sample(plan, scores, name, which)
               for which, plan in enumerate((first, second))]
     return information(np.stack(losses, axis=1), scores, prior.names, (first.label, second.label))
 

@@ -141,12 +141,12 @@ def given_range(path: Path, between: str) -> tuple[float, float]:
     try:
         if not comma:
             raise ValueError(f"'{between[:60]}' is not a range, expected LOW,HIGH")
-        ends = tuple(quantity_in(end.strip(), path.unit) for end in (low, high))
+        first, last = (quantity_in(end.strip(), path.unit) for end in (low, high))
     except ValueError as error:
         raise ParamsError(f"--between: {error}.") from None
-    if min(ends) < 0:
+    if min(first, last) < 0:
         raise ParamsError(f"--between {between}: below zero, expected zero or more.")
-    return ends[0], ends[1]
+    return first, last
 
 
 def quantity_in(text: str, unit: str) -> float:

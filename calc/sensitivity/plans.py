@@ -26,10 +26,9 @@ from catalogue.reading import units
 say = messages("calc/sensitivity/plans")
 
 MILLION = 1e6  # tokens that a price is of
-LESS, MORE = "less", "more"
 CARD_HOURS, PER_CARD = "card_hours", "throughput_per_card"
-DERIVED = {CARD_HOURS: ("h", LESS), PER_CARD: ("token/s", MORE)}
-"""Name -> unit, whether less or more is better."""
+DERIVED = {CARD_HOURS: "h", PER_CARD: "token/s"}
+"""Quantities derived from the throughput, and their units."""
 MEMORY_NAMES = ("headroom_per_device", "memory_per_device", "free_for_kv_per_device",
                 "max_concurrency", "kv_blocks")
 ROOM = "headroom_per_device"
@@ -177,11 +176,9 @@ def against(reference: str, settings: Sequence[str], other: str) -> Plan:
     return plan_of(reference, [*settings, *other.split(",")], label=other)
 
 
-def better(name: str) -> str:
-    """Whether ``less`` or ``more`` of a quantity is better."""
-    if name in DERIVED:
-        return DERIVED[name][1]
-    return MORE if any(part in name for part in MOST_IS_BETTER) else LESS
+def sign_of(name: str) -> float:
+    """1 where less of a quantity is better, -1 where more is."""
+    return -1.0 if any(part in name for part in MOST_IS_BETTER) else 1.0
 
 
 def signed(name: str) -> bool:
@@ -191,7 +188,7 @@ def signed(name: str) -> bool:
 
 def unit_of(name: str) -> str:
     """SI unit of a quantity."""
-    return DERIVED[name][0] if name in DERIVED else symbols()[name].unit
+    return DERIVED[name] if name in DERIVED else symbols()[name].unit
 
 
 def quantity_label(name: str) -> tuple[str, str]:

@@ -130,16 +130,11 @@ def scores_of(inputs: int, draws: int) -> np.ndarray:
         inputs: how many there are.
         draws: a power of two.
     """
+    from scipy.special import ndtri
     from scipy.stats import qmc
 
-    return scored(qmc.Sobol(inputs, scramble=True, seed=SEED).random(draws))
-
-
-def scored(shares: np.ndarray) -> np.ndarray:
-    """What a standard normal variable stays below in such shares of cases, of the same shape."""
-    from scipy.special import ndtri
-
     edge = np.finfo(float).eps  # a share of nothing has no score
+    shares = qmc.Sobol(inputs, scramble=True, seed=SEED).random(draws)
     return np.asarray(ndtri(np.clip(shares, edge, 1 - edge)))
 
 
@@ -192,13 +187,11 @@ def sensitivity(plan: Plan, name: str, samples: int = SAMPLES, report: OnProgres
 
     Raises ParamsError for a number of samples that is no power of two, or where nothing moves.
     """
-    from scipy.stats import qmc
-
     if not LEAST <= samples <= MOST or samples & (samples - 1):
         raise ParamsError(f"--samples {samples}: expected a power of two from {LEAST} to {MOST}.")
     prior = priors([plan], name)
     inputs = len(prior.names)
-    pairs = scored(qmc.Sobol(2 * inputs, scramble=True, seed=SEED).random(samples))
+    pairs = scores_of(2 * inputs, samples)
     design = np.repeat(pairs[:, None, :inputs], inputs + 2, axis=1)  # A, B, A with a column of B
     design[:, 1] = pairs[:, inputs:]
     for column in range(inputs):

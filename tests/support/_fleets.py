@@ -18,7 +18,7 @@ def simulated_share(fleet: Fleet, years: float, seed: int = 0) -> float:
         seed: of the random numbers.
     """
     draw, end = np.random.default_rng(seed), years * fleet.between_failures
-    servers, size = fleet.all_servers, fleet.servers
+    servers, size = fleet.groups * fleet.servers + fleet.spares, fleet.servers
     events = [(float(draw.exponential(fleet.between_failures)), number)
               for number in range(servers)]
     heapq.heapify(events)

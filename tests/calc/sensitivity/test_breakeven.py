@@ -19,7 +19,7 @@ from calc.sensitivity.break_even import (
     solve,
 )
 from calc.sensitivity.paths import Path, path_of
-from calc.sensitivity.plans import against, better, plan_of
+from calc.sensitivity.plans import against, plan_of, sign_of
 from reference.plans import knob, law
 
 NARROW = "parallelism.tensor_parallel=16,parallelism.data_parallel=1"
@@ -47,7 +47,7 @@ def test_at_a_break_even_both_are_equal_and_the_better_one_changes(
     def leads(value):
         one, two = (float(plan.at(path.moves(plan, np.array([value])), quantity)[0])
                     for plan in (first, second))
-        gap = math.log(one / two) * (1 if better(quantity) == "less" else -1)
+        gap = math.log(one / two) * sign_of(quantity)
         return TIE if abs(gap) <= EQUAL else FIRST if gap < 0 else SECOND, gap
 
     state = result.start
