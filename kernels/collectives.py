@@ -48,7 +48,6 @@ EVEN = {"shared_expert_ranks": 0, "n_shared_experts": 0}
 MOST_NODES = 4  # that a token is sent to in the programs that measure, as in DeepSeek-V3
 # as a table names what is dispatched -> the format of the catalogue, with its scales
 SENT_AS = {"fp8": "fp8-row128", "bf16": "bf16", "nvfp4": "nvfp4"}
-BACK_AS = "bf16"
 SHAPE = ("ranks", "nodes", "num_experts_per_tok", "n_routed_experts", "hidden_size", "tokens")
 # multiprocessors that kernels are given: 20 is DeepEP's default, which engines keep; 0, an engine's
 # own choice
@@ -243,7 +242,7 @@ def there_and_back(there: Table, back: Table
                         for dtype in there["dtype"].tolist()], float)
     columns["token_bytes"] = columns["hidden_size"] * element
     columns["back_bytes"] = (columns["hidden_size"]
-                             * library.load("formats", BACK_AS).bytes_per_element)
+                             * library.load("formats", "bf16").bytes_per_element)
     return columns, there["time"] + returned, kinds(
         [*(there[name] for name in SHAPE[:-1]), element])
 

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
-from scipy.special import expit, logit
 
 Column = NDArray[np.float64]
 Columns = Mapping[str, Column | float]
@@ -26,6 +25,7 @@ MOST_ROWS = 12_000  # fitted of one table; more move no digit that is written
 EVALUATIONS = 60
 LITTLE, UNCERTAIN = 0.3, 1.25  # slope of a parameter that hardly matters, and its range then
 NEAR = 1e-3  # of an end of its bounds, at which a value is there
+FURTHEST = 30.0  # of a logit
 LOW, HIGH = 0.1, 0.9  # points between which 80% lie
 REGIONS = (1, 16, 64, 256, 1024, 4096)
 
@@ -129,16 +129,17 @@ def fit(law: Law, columns: Columns, time: Column, chosen: NDArray[np.bool_], tok
     start, low, high = np.log(list(law.parameters.values())).T
 
     def named(logits: Column) -> dict[str, float]:
-        return dict(zip(law.parameters, np.exp(low + (high - low) * expit(logits)).tolist(),
-                        strict=True))
+        values = np.exp(low + (high - low) / (1 + np.exp(-np.clip(logits, -FURTHEST, FURTHEST))))
+        return dict(zip(law.parameters, values.tolist(), strict=True))
 
     def residual(logits: Column) -> Column:
         return np.asarray(np.log(law.time(some, named(logits)) / time[rows]))
 
     starts = [start, *(np.log([begin.get(name, bounds.start) for name, bounds in
                                law.parameters.items()]) for begin in law.begins)]
-    best = min((least_squares(residual, logit((one - low) / (high - low)), loss="soft_l1",
-                              f_scale=SCALE, max_nfev=EVALUATIONS) for one in starts),
+    shares = ((one - low) / (high - low) for one in starts)
+    best = min((least_squares(residual, np.log(share / (1 - share)), loss="soft_l1",
+                              f_scale=SCALE, max_nfev=EVALUATIONS) for share in shares),
                key=lambda solution: float(solution.cost))
     values = {name: at_end(law.parameters[name], value) for name, value in named(best.x).items()}
     ratio = np.asarray(law.time(columns, values)) / time

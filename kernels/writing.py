@@ -29,8 +29,7 @@ BY_DTYPE = ("gemm_efficiency", "matmul_latency", "depth_latency", "activation_tr
             "grouped_gemm_efficiency", "sliced_gemm_efficiency")
 MOST = 1.0  # of a share
 WORST = 0.25  # median error from which on a law does not describe its table
-DIGITS = 3
-ERROR_DIGITS = 3  # after the point
+DIGITS = 3  # of values; of errors, after the point
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ def statement(since: str | None, card: str, tables: Sequence[FittedTable]) -> di
 def measured_table(table: FittedTable) -> dict[str, Any]:
     """A table, and the errors of its law."""
     def rounded(errors: Errors) -> dict[str, float]:
-        return {name: round(value, ERROR_DIGITS) for name, value in vars(errors).items()}
+        return {name: round(value, DIGITS) for name, value in vars(errors).items()}
 
     fit, rejected = table.fit, table.rejected
     return _stated(
