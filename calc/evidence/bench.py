@@ -132,16 +132,15 @@ def compare(runs: Sequence[Measured]) -> tuple[BenchValue, ...]:
     Args:
         runs: of one deployment.
     """
-    off = {metric: {each.run.name: math.log(each.values[metric] / each.run.predicted[metric].value)
-                    for each in runs if metric in each.values} for metric in METRICS}
+    off = {metric: {one.run.name: math.log(one.values[metric] / one.run.predicted[metric].value)
+                    for one in runs if metric in one.values} for metric in METRICS}
     values = []
-    for each in runs:
-        for metric, value in each.values.items():
-            ends, scatter, of = (each.run.predicted[metric], each.run.scatter.get(metric),
-                                 off[metric])
+    for run, measured in ((one.run, one.values) for one in runs):
+        for metric, value in measured.items():
+            ends, scatter, of = run.predicted[metric], run.scatter.get(metric), off[metric]
             agrees = None if scatter is None or len(of) < FEWEST_ALIKE else (
-                abs(of[each.run.name] - median(of.values())) <= NORMAL_90 * scatter)
-            values.append(BenchValue(each.run.name, metric, value, ends,
+                abs(of[run.name] - median(of.values())) <= NORMAL_90 * scatter)
+            values.append(BenchValue(run.name, metric, value, ends,
                                      ends.low <= value <= ends.high, agrees))
     return tuple(values)
 
@@ -229,7 +228,7 @@ def measured_run(file: Path, run: Run) -> Measured:
 
 def fittable(runs: Sequence[Measured]) -> list[Measured]:
     """Runs that are rows of a measured system: no prefix in common, no arrivals of their own."""
-    return [each for each in runs if not each.run.shared and each.run.rate is None]
+    return [one for one in runs if not one.run.shared and one.run.rate is None]
 
 
 def explaining(system: System, metric: str, rows: np.ndarray, most: int) -> list[str]:

@@ -135,15 +135,15 @@ def _lines(results: Results, folder: Path | None, fitted: Fitted | None) -> list
 
 def _remarks(run: Measured) -> list[Pair]:
     """Where the client did not do what was asked; sentences."""
-    name, asked, counted = run.run.name, run.run.asked, run.counted
+    name, planned, counted = run.run.name, run.run.asked, run.counted
     lines = []
-    if counted["requests"] < asked["requests"]:
+    if counted["requests"] < planned["requests"]:
         lines.append(say("not-answered", run=name, counted=f"{counted['requests']:,.0f}",
-                         asked=f"{asked['requests']:,.0f}"))
+                         asked=f"{planned['requests']:,.0f}"))
     return lines + [say("other-length", run=name, prompts=length == "input_tokens",
-                        counted=amount(counted[length]), asked=f"{asked[length]:,.0f}")
+                        counted=amount(counted[length]), asked=f"{planned[length]:,.0f}")
                     for length in ("input_tokens", "output_tokens")
-                    if abs(counted[length] / asked[length] - 1) > DIFFERS]
+                    if abs(counted[length] / planned[length] - 1) > DIFFERS]
 
 
 def _files(results: Results, fit: Fit) -> tuple[dict[str, str], Fitted | None]:
