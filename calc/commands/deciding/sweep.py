@@ -71,15 +71,15 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a sweep that cannot be.
     """
-    sweep = _asked(args)
+    sweep = sweep_of(args)
     if sweep.every and args.out is None:
         raise ParamsError(spoken(say("all-needs-files")))
     if args.workers is not None and args.workers < 1:
         raise ParamsError(spoken(say("workers", count=args.workers)))
     try:
-        with progress() as told:
+        with progress() as report:
             result = swept(sweep, args.out, args.workers, args.scheduler,
-                           partial(told, spoken(say("chunks"))))
+                           partial(report, spoken(say("chunks"))))
     except KeyboardInterrupt:
         print(spoken(say("interrupted", kept=bool(args.out))), file=sys.stderr)
         return INTERRUPTED
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def _asked(args: argparse.Namespace) -> Sweep:
+def sweep_of(args: argparse.Namespace) -> Sweep:
     """The sweep that the flags define."""
     axes = {}
     for text in args.axes:
@@ -121,11 +121,11 @@ def _print(result: Result) -> None:
     if plan.every:
         return
     paths = [path for axis in plan.axes if len(axis.values) > 1 for path in axis.paths]
-    kept = len(result.rows.get(ROW, ()))
+    count = len(result.rows.get(ROW, ()))
     wanted = listing(spoken(say("wanted", name=_in_text(name), large=sign > 0))
                      for name, sign in plan.objectives.items())
-    table = Table(title=spoken(say("best", count=f"{kept:,}", wanted=wanted) if plan.best else
-                               say("front", count=f"{kept:,}", wanted=wanted)))
+    table = Table(title=spoken(say("best", count=f"{count:,}", wanted=wanted) if plan.best else
+                               say("front", count=f"{count:,}", wanted=wanted)))
     for path in paths:
         last = path.rpartition(".")[2]
         table.add_column(input_name(last, last.replace("_", " ")),
@@ -133,13 +133,13 @@ def _print(result: Result) -> None:
     for name in plan.names:
         table.add_column(_in_text(name) if speaks_chinese() else name.replace("_", " "),
                          justify="right", overflow="fold")
-    for i in range(min(kept, MOST_SHOWN)):
+    for i in range(min(count, MOST_SHOWN)):
         at = result.settings(i)
         table.add_row(*(at[path] for path in paths),
                       *(amount(float(result.rows[name][i]), _unit(name)) for name in plan.names))
     screen.print(table)
-    if kept > MOST_SHOWN:
-        screen.print(spoken(say("more", count=f"{kept - MOST_SHOWN:,}")))
+    if count > MOST_SHOWN:
+        screen.print(spoken(say("more", count=f"{count - MOST_SHOWN:,}")))
 
 
 def _in_text(name: str) -> str:
@@ -149,7 +149,6 @@ def _in_text(name: str) -> str:
 
 
 def _unit(name: str) -> str:
-    """The SI unit of a quantity that a sweep tells."""
-    known = symbols()
-    base = PER_DEVICE.get(name, name)
-    return known[base].unit if base in known else "1"
+    """The SI unit of a quantity of a row."""
+    symbol = symbols().get(PER_DEVICE.get(name, name))
+    return symbol.unit if symbol is not None else "1"
