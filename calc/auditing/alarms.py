@@ -79,16 +79,17 @@ class Alarm:
     watched: str | None = None
 
 
-def beyond(value: float, printed: Printed, fires: str) -> bool:
-    """Whether a value is on the side of the limit, or outside of the range, where it fires."""
-    if fires == "outside":
-        return not printed.low <= value <= printed.high
-    return value > printed.value if fires == "above" else value < printed.value
+def margin(value: float, printed: Printed, fires: str) -> float:
+    """By how much a value stays short of where the alert fires, as a share of the limit; it fires
+    below 0."""
+    ends = ([value - printed.low, printed.high - value] if fires == "outside" else
+            [printed.value - value if fires == "above" else value - printed.value])
+    return min(ends) / max(abs(printed.value), SAME)
 
 
 def in_health(printed: Printed, ours: Amount, fires: str) -> str | None:
     """``ALWAYS`` or ``PERHAPS`` where it fires while nothing fails; None where it does not."""
-    ends = [beyond(end, printed, fires) for end in (ours.low, ours.high)]
+    ends = [margin(end, printed, fires) < 0 for end in (ours.low, ours.high)]
     same_side = fires != "outside" or (ours.high < printed.low or ours.low > printed.high)
     if all(ends) and same_side:
         return ALWAYS
@@ -116,30 +117,23 @@ def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | Non
             for (name, by), value, slow in zip(simulated.points, metric, slower, strict=True)]
     points = [point for point in seen if point.failure in FAILURES]
     lone = next((point for point in seen if point.failure == LONE[0]), None)
-    if state is None and lone is not None and beyond(lone.value, printed, alert.fires):
+    if state is None and lone is not None and margin(lone.value, printed, alert.fires) < 0:
         return Alarm(PERHAPS, ours, nearest=lone, reason=LONELY)
-    if state is None and alert.idle and beyond(0.0, printed, alert.fires):
+    if state is None and alert.idle and margin(0.0, printed, alert.fires) < 0:
         return Alarm(PERHAPS, ours, reason=IDLE)
     least: dict[str, Point] = {}
     for point in points:
-        if beyond(point.value, printed, alert.fires):
+        if margin(point.value, printed, alert.fires) < 0:
             least.setdefault(point.failure, point)
     fires = tuple(sorted(least.values(), key=lambda point: (
         point.slower > FAR, point.severity / FAILURES[point.failure].severity, point.slower)))
     if state is None:
         state = NEVER if not fires else SOUND if fires[0].slower <= FAR else LATE
-    short = _short(ours.value, printed, alert.fires)
-    nearest = min((point for point in points if not fires
-                   and _short(point.value, printed, alert.fires) < short - SAME),
-                  key=lambda point: _short(point.value, printed, alert.fires), default=None)
-    return Alarm(state, ours, fires, nearest)
-
-
-def _short(value: float, printed: Printed, fires: str) -> float:
-    """By how much a value stays short of where the alert fires, as a share of the limit."""
-    ends = ([value - printed.low, printed.high - value] if fires == "outside" else
-            [printed.value - value if fires == "above" else value - printed.value])
-    return min(ends) / max(abs(printed.value), SAME)
+    short = margin(ours.value, printed, alert.fires)
+    nearer = {margin(point.value, printed, alert.fires): point for point in reversed(points)}
+    nearest = min(nearer, default=short)
+    return Alarm(state, ours, fires,
+                 nearer[nearest] if not fires and nearest < short - SAME else None)
 
 
 def alarm(case: Case) -> Alarm:

@@ -58,7 +58,7 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
             judged[claim.claim.id] = Audited(claim.claim.id, case, judge(case))
         except (ParamsError, ValueError, OverflowError) as error:
             unjudged.append(f"{claim.where}: {claim.claim.id}: {str(error).rstrip('.')}.")
-    stated = files if files is not None else entries(unjudged) if claims is None else []
+    stated = files if files is not None else entries() if claims is None else []
     pairs = contradictions(judged.values(), stated)
     clashes = against(pairs)
     rows = []

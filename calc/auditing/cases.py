@@ -58,10 +58,12 @@ def same_unit(claim: Claim, stated: Printed | None, sourced: Mapping[str, Truth]
                          f"{text(printed)}")
 
 
-def computed(tree: Any, amounts: Mapping[str, Amount], unit: str, where: str,
-             scenario: str | None) -> Truth:
-    """What the right formula gives, with its interval. Raises ValueError for a letter it lacks."""
+def computed(tree: Any, given: Mapping[str, float], free: Mapping[str, Amount], unit: str,
+             where: str, scenario: str | None) -> Truth:
+    """What the right formula gives on the document's inputs and on those of ours, which are free,
+    with its interval. Raises ValueError for a letter it lacks."""
     names = formulas.symbols_of(tree)
+    amounts = {name: Amount.exactly(value) for name, value in given.items()} | free
     used = {name: three for name, three in amounts.items() if name in names}
     if lost := sorted(names - used.keys()):
         raise ValueError(f"'{lost[0]}' has no value")
@@ -238,7 +240,7 @@ class Cases:
         truth = None if claim.truth is None else self.truth(claim.truth)
         if truth is None and right is not None:
             truth = replace(
-                computed(right, _exact(given) | free, example.printed.unit, formula.id,
+                computed(right, given, free, example.printed.unit, formula.id,
                          example.scenario),
                 parts=(*example.catalogue.values(), *claim.sourced.values(),
                        *([f"models/{example.model}"] if example.model else [])))
@@ -297,14 +299,14 @@ class Cases:
                           f"{SOURCES}{claim.known.source}", listed=True)
         if truth is None and right is not None and claim.missing is None:
             scenario = next(filter(None, (source.scenario for source in sourced.values())), None)
-            amounts, unit = _exact(given) | free, stated.unit if stated else units.DIMENSIONLESS
+            unit = stated.unit if stated else units.DIMENSIONLESS
             keys = dict.fromkeys(key for source in sourced.values() for key in source.sources)
-            truth = replace(computed(right, amounts, unit, claim.id, scenario),
+            truth = replace(computed(right, given, free, unit, claim.id, scenario),
                             listed=made_of(claim, BUILT), sources=tuple(keys),
                             parts=tuple(claim.sourced.values()))
             if claim.most is not None and claim.printed is not None:
                 low, printed = truth.three.value, claim.printed
-                high = computed(claim.most, amounts, unit, claim.id, scenario).three.value
+                high = computed(claim.most, given, free, unit, claim.id, scenario).three.value
                 farther = low if printed.low - low > high - printed.high else high
                 truth = replace(truth, three=Amount(farther, low, high), spans=True)
         same_unit(claim, stated, sourced, truth)
@@ -319,10 +321,6 @@ class Cases:
                     tried(formula, ours) if sourced else None,
                     tried(claim.right, _values(free) | given) if tests else None, truth,
                     moved(given, ours), letters=_letters(listed, claim.inputs))
-
-
-def _exact(given: Mapping[str, Any]) -> dict[str, Amount]:
-    return {name: Amount.exactly(value) for name, value in given.items()}
 
 
 def _values(amounts: Mapping[str, Amount]) -> dict[str, Any]:

@@ -86,18 +86,9 @@ def nearest(name: str, names: Iterable[str]) -> str:
 KIND = "quantities"
 
 
-def entries(problems: list[str] | None = None) -> list[Quantities]:
-    """Every file of ``params/quantities/``; what cannot be read is a sentence among the problems,
-    or is raised."""
-    files = []
-    for name in catalogue.names(KIND):
-        try:
-            files.append(catalogue.load(KIND, name))
-        except ParamsError as error:
-            if problems is None:
-                raise
-            problems.append(str(error))
-    return files
+def entries() -> list[Quantities]:
+    """Every file of ``params/quantities/``."""
+    return [catalogue.load(KIND, name) for name in catalogue.names(KIND)]
 
 
 def load_quantities(reference: str) -> Quantities:

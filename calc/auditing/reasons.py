@@ -33,7 +33,6 @@ say = messages("calc/auditing/reasons")
 DERIVED = ("arithmetic",)  # a source that is a derivation of this book's
 OF_MODELS = {"models", "formats", "precisions"}
 OF_CARDS = {"devices", "links", "nodes", "mechanisms"}
-LONGEST = 60  # signs of a source's title
 GIB = factor("GiB")
 POSITIVE = (judging.REPRODUCED, judging.MET, judging.COMPATIBLE, judging.SPECIFICATION,
             judging.SETTING)  # verdicts that say nothing against a claim by themselves
@@ -75,10 +74,7 @@ def source_of(truth: Truth) -> str | None:
     titles = [listed[key]["title"] for key in keys if key in listed and key not in DERIVED]
     if len(titles) != 1 or len(keys) > 1:
         return None
-    begun: str = titles[0].partition(": ")[0]
-    while len(begun) > LONGEST and "," in begun:
-        begun = begun.rpartition(",")[0]
-    return begun if len(begun) <= LONGEST else f"{begun[:LONGEST - 1].rstrip()}…"
+    return str(titles[0].partition(": ")[0])
 
 
 @functools.cache
@@ -278,11 +274,10 @@ def of_infeasible(case: Case) -> list[Pair]:
     stops, truth = say("deployment-does-not-run", why=_why_not(case), but=False), case.truth
     if truth is None or truth.given or not truth.three.value:
         return [stops]
-    if (truth.unit in OF_RUNNING and truth.scenario is not None
-            and not deployment(truth.scenario).fits):
-        return [stops, say("were-there-room", ours=_ours(case))]
     assert case.printed is not None
-    right = meets(case.printed, truth.three, case.bound, case.claim.approximate)
+    as_if = (truth.unit in OF_RUNNING and truth.scenario is not None
+             and not deployment(truth.scenario).fits)
+    right = not as_if and meets(case.printed, truth.three, case.bound, case.claim.approximate)
     return [stops] if right else [stops, _right(case)]
 
 

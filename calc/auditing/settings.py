@@ -80,17 +80,15 @@ def _engine_of(engine: str, name: str, software: str | None) -> tuple[Engine, li
     """Who is asked of a setting: on Ascend the plug-in where it changes it. Releases that serve
     the models of the documents, as the engine's profile has them."""
     if software == ASCEND and engine in (HOST, PLUGIN):
-        plugin = load_engine(PLUGIN)
-        if engine == PLUGIN or plugin.find(name) is not None:
-            return plugin, _serving(PLUGIN, plugin.versions)
-    loaded = load_engine(engine)
-    return loaded, _serving(engine, loaded.versions)
+        changes = engine == PLUGIN or load_engine(PLUGIN).find(name) is not None
+        engine = PLUGIN if changes else HOST
+    return load_engine(engine), _serving(engine)
 
 
 @functools.cache
-def _serving(engine: str, versions: tuple[str, ...]) -> list[str]:
+def _serving(engine: str) -> list[str]:
     listed = set(releases(catalogue.load("profiles", engine)))
-    return [version for version in versions if version in listed]
+    return [version for version in load_engine(engine).versions if version in listed]
 
 
 @functools.cache

@@ -45,10 +45,6 @@ right-is =
     .en = { $found }, the figure is { $ours }.
     .zh = { $found }应为 { $ours }。
 
-were-there-room =
-    .en = If its cards had enough memory, the figure would be { $ours }.
-    .zh = 假如显存足够，该值应为 { $ours }。
-
 a-source =
     .en = a source.
     .zh = 来源。
