@@ -33,6 +33,7 @@ say = messages("calc/auditing/reasons")
 DERIVED = ("arithmetic",)  # a source that is a derivation of this book's
 OF_MODELS = {"models", "formats", "precisions"}
 OF_CARDS = {"devices", "links", "nodes", "mechanisms"}
+LONGEST = 60  # signs of a source's title
 GIB = factor("GiB")
 POSITIVE = (judging.REPRODUCED, judging.MET, judging.COMPATIBLE, judging.SPECIFICATION,
             judging.SETTING)  # verdicts that say nothing against a claim by themselves
@@ -74,7 +75,10 @@ def source_of(truth: Truth) -> str | None:
     titles = [listed[key]["title"] for key in keys if key in listed and key not in DERIVED]
     if len(titles) != 1 or len(keys) > 1:
         return None
-    return str(titles[0].partition(": ")[0])
+    title: str = titles[0].partition(": ")[0]
+    while len(title) > LONGEST and "," in title:
+        title = title.rpartition(",")[0]
+    return title
 
 
 @functools.cache
