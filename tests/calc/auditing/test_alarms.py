@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from _claims import WHAT, audit_claims
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,8 +26,6 @@ from calc.auditing.alarms import (
     alarm,
     run,
 )
-from calc.auditing.audit import audit
-from calc.auditing.claims import listed_in
 from calc.auditing.failures import HEALTHY, LONE, Simulated
 from calc.uncertainty import Amount
 from catalogue.ledger import Alert
@@ -38,12 +37,6 @@ WORSE = Simulated(POINTS, {"steady_e2e": np.array([1.0, 2.0, 50.0, 1.5])})
 RISES = np.array([0.06, 0.12, 3.0, 0.06])
 FALLS = np.array([0.06, 0.03, 0.002, 0.06])
 LIMITS = st.floats(1e-3, 10)
-HEAD = """title: {en: t, zh: t}
-document: s1
-defaults: {source: s1, kind: documented}
-claims:
-"""
-CLAIM = "id: S1-00%d, line: 1, section: '1', what: {en: w, zh: w}, %s"
 
 
 def fired(limit, fires="above", metric=RISES, simulated=WORSE, **alert):
@@ -110,15 +103,13 @@ def test_wider_limit_never_fires_more_often(one, other, fires):
 @pytest.fixture
 def alerts(tmp_path):
     """Alerts of claims in a file."""
-    def made(*claims):
-        path = tmp_path / "mine.yml"
-        path.write_text(HEAD + "".join(f"  - {{{CLAIM % each}}}\n" for each in enumerate(
-            claims, 1)), encoding="utf-8")
-        answer = audit(listed_in([path]))
+    def run_all(*claims):
+        answer = audit_claims(tmp_path, *(
+            f"id: S1-00{number}, {WHAT}, {claim}" for number, claim in enumerate(claims, 1)))
         assert answer.problems == ()
         return [alarm(row.case) for row in answer.rows]
 
-    return made
+    return run_all
 
 
 def test_metric_of_no_release_never_fires(alerts):

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
+from _claims import WHAT, audit_claims
 
-import catalogue
-from calc.auditing.audit import audit
-from calc.auditing.claims import listed_in, load_quantities
+from calc.auditing.claims import load_quantities
 from calc.auditing.contradictions import NUMBERS, SETTING, VALUES, excluded
 from catalogue import ParamsError
 from catalogue.ledger import NumericLaw
 
-HEAD = "title: {en: t, zh: t}\ndocument: s1\ndefaults: {source: s1, kind: documented}\nclaims:\n"
-WHAT = "what: {en: w, zh: w}, section: '1', line: 1"
 OPEN = "missing: {en: m., zh: m。}"
 TEXT = {"en": "w", "zh": "w"}
 SUM = NumericLaw(words=TEXT, left="whole", holds="equal", right=["add", "a", "b"],
@@ -33,13 +28,9 @@ PROBLEMS = [
 def audited(tmp_path):
     """Audit some claims beside a file of quantities."""
     def run(claims: dict[str, str], quantities: dict):
-        paths = [tmp_path / kind / "mine.yml" for kind in ("claims", "quantities")]
-        for path in paths:
-            path.parent.mkdir(exist_ok=True)
-        paths[0].write_text(HEAD + "".join(f"  - {{id: {name}, {WHAT}, {claim}}}\n"
-                                           for name, claim in claims.items()), encoding="utf-8")
-        paths[1].write_text(json.dumps({"title": TEXT, **quantities}), encoding="utf-8")
-        answer = audit(listed_in(paths[:1]), files=[catalogue.load("quantities", str(paths[1]))])
+        answer = audit_claims(tmp_path, *(
+            f"id: {name}, {WHAT}, {claim}" for name, claim in claims.items()),
+            quantities=quantities)
         assert not answer.problems, answer.problems
         return answer
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
+from _claims import WHAT, audit_claims
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calc.auditing.audit import audit
-from calc.auditing.claims import listed_in
 from calc.auditing.judging import (
     ALWAYS,
     ARITHMETIC,
@@ -37,12 +38,6 @@ from calc.auditing.judging import (
 from calc.uncertainty import Amount
 from catalogue.reading.values import read
 
-HEAD = """title: {en: t, zh: t}
-document: s1
-defaults: {source: s1, kind: documented}
-claims:
-"""
-WHAT = "what: {en: w, zh: w}, section: '1', line: 1"
 OPENED = "missing: {en: m, zh: m}"
 EIGHTH = "formula: [divide, whole, parts], inputs: {whole: 8 GB, parts: 4}"
 H20 = "sourced: {whole: devices/nvidia-h20/memory_capacity}"
@@ -134,13 +129,7 @@ PROBLEMS = [  # a claim -> what follows its file and line
 @pytest.fixture
 def judged(tmp_path):
     """Audit claims of one file."""
-    def run(*claims: str):
-        path = tmp_path / "claims" / "mine.yml"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(HEAD + "".join(f"  - {{{claim}}}\n" for claim in claims), encoding="utf-8")
-        return audit(listed_in([path]))
-
-    return run
+    return partial(audit_claims, tmp_path)
 
 
 @pytest.mark.parametrize(("claim", "verdict", "also"), VERDICTS)
