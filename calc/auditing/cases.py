@@ -63,7 +63,7 @@ def computed(tree: Any, given: Mapping[str, float], free: Mapping[str, Amount], 
     """What the right formula gives on the document's inputs and on those of ours, which are free,
     with its interval. Raises ValueError for a letter it lacks."""
     names = formulas.symbols_of(tree)
-    amounts = {name: Amount.exactly(value) for name, value in given.items()} | free
+    amounts = {**{name: Amount.exactly(value) for name, value in given.items()}, **free}
     used = {name: three for name, three in amounts.items() if name in names}
     if lost := sorted(names - used.keys()):
         raise ValueError(f"'{lost[0]}' has no value")
