@@ -105,14 +105,6 @@ def test_a_warning_fails_until_it_is_mended(project):
             assert "undefined label: 'nowhere'" in failed(project)
 
 
-def test_a_failing_notebook_is_named_with_its_reason(project):
-    path = project / "notebooks/derivation.md"
-    with edited(path, _project.notebook("derivation", "D", "推", "1 / 0")):
-        errors = failed(project)
-    assert "notebooks/derivation.md" in errors
-    assert "ZeroDivisionError" in errors
-
-
 def test_titles_change_and_removed_scenarios_vanish_everywhere(project):
     scenario, site = project / "params/scenarios/two.yml", project / "_build/html"
     shown = ("chapters/scenarios.html", "_static/search-index.js")

@@ -281,50 +281,39 @@ def archive(files: dict[str, str], wheel: bool = False) -> bytes:
     return buffer.getvalue()
 
 
-class Index:
-    """A package index in memory: its page, and the files it lists."""
-
-    def __init__(self, files: dict[str, bytes], package: str = "vllm") -> None:
-        self.bodies = {f"https://pypi.org/files/{name}": body for name, body in files.items()}
-        self.bodies[f"https://pypi.org/simple/{package}/"] = json.dumps({"files": [
-            {"filename": name, "url": f"/files/{name}", "upload-time": "2024-05-06T07:08:09Z",
-             "hashes": {"sha256": hashlib.sha256(body).hexdigest()}}
-            for name, body in files.items()]}).encode()
-
-    def __call__(self, url: str) -> bytes:
-        return self.bodies[url]
-
-
-def every_release(engine: str, files: dict[str, str], package: str = "vllm") -> Index:
-    """An index with the same files in each pinned release of an engine."""
-    return Index({f"{package.replace('-', '_')}-{version}.tar.gz": archive(files)
-                  for version in ENGINES[engine].releases}, package)
+def index(files: dict[str, bytes]) -> dict[str, bytes]:
+    """A package index: bodies by address, of its page of vLLM and of the files it lists."""
+    bodies = {f"https://pypi.org/files/{name}": body for name, body in files.items()}
+    return bodies | {"https://pypi.org/simple/vllm/": json.dumps({"files": [
+        {"filename": name, "url": f"/files/{name}", "upload-time": "2024-05-06T07:08:09Z",
+         "hashes": {"sha256": hashlib.sha256(body).hexdigest()}}
+        for name, body in files.items()]}).encode()}
 
 
 @pytest.mark.parametrize(("name", "wheel"), [("vllm-1.0.tar.gz", False),
                                              ("vllm-1.0-py3-none-any.whl", True)])
 def test_release_is_found_checked_and_unpacked(name: str, wheel: bool, tmp_path: Path) -> None:
     body = archive({"vllm/envs.py": "A = 1\n", "vllm/data.bin": "x", "other/b.py": "2"}, wheel)
-    index = Index({name: body, "vllm-2.0.tar.gz": b"x"})
-    release, = find("vllm", ["1.0"], index)
+    bodies = index({name: body, "vllm-2.0.tar.gz": b"x"})
+    release, = find("vllm", ["1.0"], bodies.__getitem__)
     assert (release.version, release.date) == ("1.0", "2024-05-06")
-    assert load(release, tmp_path, index) == {"vllm/envs.py": "A = 1\n"}
-    index.bodies.clear()  # the second time from the folder
-    assert load(release, tmp_path, index) == {"vllm/envs.py": "A = 1\n"}
+    assert load(release, tmp_path, bodies.__getitem__) == {"vllm/envs.py": "A = 1\n"}
+    bodies.clear()  # the second time from the folder
+    assert load(release, tmp_path, bodies.__getitem__) == {"vllm/envs.py": "A = 1\n"}
 
 
 @pytest.mark.parametrize("served", [b"another", b"body"], ids=["another sum", "no archive"])
 def test_wrong_file_is_refused(served: bytes) -> None:
-    index = Index({"vllm-1.0.tar.gz": b"body"})
-    release, = find("vllm", ["1.0"], index)
-    index.bodies[release.url] = served
+    bodies = index({"vllm-1.0.tar.gz": b"body"})
+    release, = find("vllm", ["1.0"], bodies.__getitem__)
     with pytest.raises(ExtractError, match=r"SHA-256|archive"):
-        load(release, None, index)
+        load(release, None, (bodies | {release.url: served}).__getitem__)
 
 
 def test_catalogue_is_written_and_read(tmp_path: Path) -> None:
-    index = every_release("vllm", {ARGS: DECLARED, "vllm/envs.py": "print 'Python 2'\n"})
-    assert main(["arguments", "--only", "vllm"], tmp_path, index) == 0
+    body = archive({ARGS: DECLARED, "vllm/envs.py": "print 'Python 2'\n"})
+    bodies = index({f"vllm-{version}.tar.gz": body for version in ENGINES["vllm"].releases})
+    assert main(["arguments", "--only", "vllm"], tmp_path, bodies.__getitem__) == 0
     assert list(engine_of(yamlfile.read(tmp_path / "vllm.yml")).entries["arguments"]) == ["--port"]
-    index.bodies.clear()  # releases that the file has are not read again
-    assert main(["arguments", "--only", "vllm"], tmp_path, index) == 0
+    bodies.clear()  # releases that the file has are not read again
+    assert main(["arguments", "--only", "vllm"], tmp_path, bodies.__getitem__) == 0
