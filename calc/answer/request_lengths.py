@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from calc.physics.kv_cache import beside_tokens
 from calc.serving.requests import Distribution, Shape, shapes_of
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, load
@@ -109,8 +111,7 @@ class Longest:
     refused: float
 
 
-def longest(scenario: Scenario, blocks: Amount, state: float = 0,
-            size: float | None = None) -> Longest:
+def longest(scenario: Scenario, blocks: Amount, quantities: Mapping[str, Any]) -> Longest:
     """The longest request that a server is configured for.
 
     A limit costs nothing by itself; an engine only refuses to start where its cache does not hold
@@ -120,21 +121,21 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0,
 
     >>> import calc, catalogue
     >>> plan = catalogue.load_scenario("h200-r1-vllm-tp8")
-    >>> longest(plan, calc.estimate(plan).quantities["kv_blocks"]).tokens
+    >>> answer = calc.estimate(plan)
+    >>> longest(plan, answer.quantities["kv_blocks"], answer.everything).tokens
     163840
 
     Args:
         scenario: the deployment, or the pool.
         blocks: of the cache of a replica, with the interval.
-        state: blocks that a request takes whatever its length [block].
-        size: tokens of a block; None for those that the workload states [token/block].
+        quantities: those of ``calc.evaluate`` for it, scalars.
 
     Raises ParamsError, one sentence, for a request that the cache of a replica does not hold.
     """
     numbers, stated = scenario.inputs(), stated_longest(scenario)
     mean = int(numbers["input_tokens"] + numbers["output_tokens"])
-    together = int((size or numbers["block_size"]) * numbers["decode_context_parallel"])
-    room, surely = (max(0, int(number - state)) * together
+    together = int(quantities["block_tokens"] * numbers["decode_context_parallel"])
+    room, surely = (max(0, int(number - beside_tokens(quantities))) * together
                     for number in (blocks.value, blocks.low))
     needed = mean if stated is None else max(stated, mean)
     if needed > room:

@@ -26,7 +26,6 @@ from calc.evidence.classes import (
 )
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
-from calc.physics.kv_cache import beside_tokens
 from calc.serving.burst import first_held, front_ends_rate
 from calc.serving.evaluate import evaluate
 from calc.serving.steady import pool_queue
@@ -475,7 +474,7 @@ def startup_line(scenario: Scenario) -> StartupLine | None:
     everything = evaluate(inputs, scenario.model.attention, decode=False)
     try:
         most = longest(scenario, whole_counts(predicted(scenario, ["kv_blocks"])["kv_blocks"]),
-                       beside_tokens(everything), everything["block_tokens"])
+                       everything)
         length, rule = most.tokens, most.rule
     except ParamsError:  # the cache holds none
         length, starts = int(inputs["context_tokens"]), False

@@ -32,7 +32,6 @@ from calc.launching.starting import (
     routed,
     router_of,
 )
-from calc.physics.kv_cache import beside_tokens
 from calc.yamltext import PlainDumper
 from catalogue import Scenario, load_deployment
 from catalogue.deployments.admission import unsourced
@@ -158,9 +157,7 @@ def started_pools(named: Mapping[str, Scenario], hosts: Sequence[str] = (),
     for name, scenario in named.items():
         check_runs(scenario, answers[name])
     most = {name: longest(scenario, answers[name].quantities["kv_blocks"],
-                          beside_tokens(answers[name].everything),
-                          answers[name].everything["block_tokens"])
-            for name, scenario in named.items()}
+                          answers[name].everything) for name, scenario in named.items()}
     return pools_of(named, most, hosts, added), answers
 
 

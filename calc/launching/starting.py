@@ -34,7 +34,6 @@ from calc.launching.server import (
 from calc.layouts.feasible import has_room, not_loaded
 from calc.layouts.layout import Row, Start, set_line
 from calc.many.processes import OnProgress, silent
-from calc.physics.kv_cache import beside_tokens
 from calc.searching import selection
 from calc.searching.report import SearchReport, search_report
 from calc.searching.selection import Selection, started_pools
@@ -382,7 +381,7 @@ def longest_of(request: _Request) -> Longest:
             arriving and not steady_state(scenario, inputs, everything).keeps_up):
         check_runs(scenario, calc.estimate(scenario))  # says why, and what would run
     return longest(scenario, whole_counts(predicted_range(scenario, ["kv_blocks"])["kv_blocks"]),
-                   beside_tokens(everything), everything["block_tokens"])
+                   everything)
 
 
 def start(goal: Goal, row: Row) -> Start:

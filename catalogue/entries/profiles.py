@@ -428,7 +428,6 @@ class Judged(Entry):
     most: Error
 
 
-Position = Annotated[float, Field(strict=False, ge=0)]
 Factor = Annotated[float, Field(strict=False, gt=0, le=1e6)]
 
 

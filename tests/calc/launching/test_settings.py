@@ -22,6 +22,7 @@ from calc.launching.server import (
     release_of,
     words,
 )
+from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import load_scenario
 from catalogue.engine import load_engine
@@ -97,7 +98,8 @@ def test_text_is_one_word_or_one_comment_line(text):
 def test_longest_request(overrides, blocks, tokens):
     lengths = ("workload.input_tokens=3000 token", "workload.output_tokens=400 token")
     scenario = load_scenario("h200-r1-vllm-tp8", overrides=[*lengths, *overrides])
-    assert longest(scenario, Amount(blocks[0], blocks[1], blocks[0])).tokens == tokens
-    message = sentence(longest, scenario, Amount(10.0, 9.0, 11.0))
+    quantities = evaluate(scenario.inputs(), "mla")
+    assert longest(scenario, Amount(blocks[0], blocks[1], blocks[0]), quantities).tokens == tokens
+    message = sentence(longest, scenario, Amount(10.0, 9.0, 11.0), quantities)
     assert "holds 640:" in message
     assert calc.evaluate(scenario.inputs(), "mla")["kv_blocks"] > 1000
