@@ -65,21 +65,22 @@ def run(name: str, store: bool, json: bool, fit: Fit) -> int:
     written.
     """
     results = bench.read(Path(name))
-    made = _files(results, fit) if store else None
+    made = fit_files(results, fit) if store else None
     folder = results.path.parent.parent / FOLDER
     if made is not None:
         write(folder, made[0])
     if json:
-        print_json(_data(results, made[1] if made else None))
+        print_json(answer_data(results, made[1] if made else None))
         return OK
     screen = console()
-    screen.print(_table(results))
-    for line in _lines(results, folder if made else None, made[1] if made else None):
+    screen.print(quantity_table(results))
+    for line in summary_lines(results, folder if made else None, made[1] if made else None):
         tell(screen, line)
     return OK
 
 
-def _data(results: Results, fitted: Fitted | None) -> dict[str, Any]:
+def answer_data(results: Results, fitted: Fitted | None) -> dict[str, Any]:
+    """Measured rows, whether they agree, and the fitted calibration, as plain data."""
     rows = [{"run": one.run, "metric": one.metric, "measured": one.measured,
              "predicted": one.predicted.value, "low": one.predicted.low,
              "high": one.predicted.high, "inside": one.inside, "agrees": one.agrees}
@@ -91,7 +92,8 @@ def _data(results: Results, fitted: Fitted | None) -> dict[str, Any]:
             "fitted": fitted.model_dump() if fitted else None}
 
 
-def _table(results: Results) -> Table:
+def quantity_table(results: Results) -> Table:
+    """Table of predicted and measured quantities of every run."""
     table = Table(title=spoken((", ", "，")).join([results.plan.scenario, results.plan.engine]))
     for column in (say("run"), common("quantity"), common("predicted"), common("interval"),
                    common("measured"), say("inside"), say("as-the-others")):
@@ -109,7 +111,8 @@ def _table(results: Results) -> Table:
     return table
 
 
-def _lines(results: Results, folder: Path | None, fitted: Fitted | None) -> list[str]:
+def summary_lines(results: Results, folder: Path | None, fitted: Fitted | None) -> list[str]:
+    """How many values lie inside their intervals, what was written and fitted; sentences."""
     lines = [say("inside-of", inside=sum(one.inside for one in results.values),
                  of=len(results.values))]
     if alike := [one.agrees for one in results.values if one.agrees is not None]:
@@ -146,24 +149,24 @@ def _remarks(run: Measured) -> list[Pair]:
                     if abs(counted[length] / planned[length] - 1) > DIFFERS]
 
 
-def _files(results: Results, fit: Fit) -> tuple[dict[str, str], Fitted | None]:
+def fit_files(results: Results, fit: Fit) -> tuple[dict[str, str], Fitted | None]:
     """Measurements, the scenario that names them, and a calibration where one can be fitted."""
     rows = bench.fittable(results.runs)
     if not rows:
         raise ParamsError(spoken(say("nothing-fittable", plan=str(results.path))))
-    files = {"measured.yml": _yaml(_measurements(results, rows), "measurements"),
-             "scenario.yml": _yaml(_scenario(results), "scenarios")}
+    files = {"measured.yml": _yaml(measurement_file(results, rows), "measurements"),
+             "scenario.yml": _yaml(scenario_file(results), "scenarios")}
     path, key = loading.find_scenario(results.plan.scenario)
     if key is None and yamlfile.read(path).data.get("pools"):
         return files, None
     with drafted() as scratch:
         for name, text in files.items():
             (scratch / name).write_text(text, encoding="utf-8")
-        fitted, calibration = _fitted(scratch, results, rows, fit)
+        fitted, calibration = fitted_calibration(scratch, results, rows, fit)
     return (files if fitted is None else files | {"calibration.yml": calibration}), fitted
 
 
-def _fitted(folder: Path, results: Results, rows: list[Measured], fit: Fit
+def fitted_calibration(folder: Path, results: Results, rows: list[Measured], fit: Fit
             ) -> tuple[Fitted | None, str]:
     """A calibration of the time per token to the rows."""
     case = measured_system(str(folder / "scenario.yml"))
@@ -186,9 +189,9 @@ def _fitted(folder: Path, results: Results, rows: list[Measured], fit: Fit
         return None, text
 
 
-def _measurements(results: Results, rows: list[Measured]) -> dict[str, Any]:
+def measurement_file(results: Results, rows: list[Measured]) -> dict[str, Any]:
     """A table of measured rows, as ``params/measurements/`` has them."""
-    numbers = [[_cell(run, name) for name in COLUMNS] for run in rows]
+    numbers = [[measured_value(run, name) for name in COLUMNS] for run in rows]
     data: dict[str, Any] = {
         "name": by_language(say("own-bench", scenario=results.plan.scenario,
                                 engine=results.plan.engine)),
@@ -202,13 +205,14 @@ def _measurements(results: Results, rows: list[Measured]) -> dict[str, Any]:
     return data
 
 
-def _cell(run: Measured, name: str) -> float | None:
+def measured_value(run: Measured, name: str) -> float | None:
+    """A quantity of a run, rounded; None where it was not measured."""
     if name in METRICS:
         return float(f"{run.values[name]:.6g}") if name in run.values else None
     return round(run.counted[name] if name in run.counted else run.run.asked["concurrency"], 3)
 
 
-def _scenario(results: Results) -> dict[str, Any]:
+def scenario_file(results: Results) -> dict[str, Any]:
     """The deployment as it was launched, with its overrides, naming what was measured of it."""
     path, key = loading.find_scenario(results.plan.scenario)
     file = yamlfile.read(path)
