@@ -5,26 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernels.attention_kernels import DECODE_CORE, PREFILL_CORE
+from kernels.attention_kernels import PREFILL_CORE
 from kernels.fitting import fit, halves
 
 CARD = {"peak": 989e12, "bandwidth": 4.8e12, "hbm_efficiency": 0.88,
         "core_tile_rows": 64.0, "prefill_tile_rows": 64.0, "element_bytes": 2.0}
 HAND = {"peak": 3e6, "bandwidth": 5e4, "hbm_efficiency": 0.8,
         "core_tile_rows": 8.0, "prefill_tile_rows": 16.0, "element_bytes": 1.5}
-
-
-def columns(lengths, **others):
-    heads, batch, length = (grid.ravel() for grid in np.meshgrid(
-        [8.0, 16, 64, 128], [1.0, 4, 16, 64], [256.0, 1024, 4096, 16384]))
-    return {"heads": heads, "batch": batch, lengths: length, **CARD, **others}
-
-
-TABLES = {DECODE_CORE.operator: columns("context"), PREFILL_CORE.operator: columns("tokens")}
-
-
-def starts(law):
-    return {name: bounds.start for name, bounds in law.parameters.items()}
 
 
 @pytest.mark.parametrize("tokens", [5.0, 16.0, 21.0])
@@ -40,10 +27,11 @@ def test_prefill_core_by_hand(tokens):
     assert float(found) == pytest.approx(max(compute, memory) + 0.7 + 2.5 * brought)
 
 
-@pytest.mark.parametrize("law", [DECODE_CORE, PREFILL_CORE], ids=lambda law: law.operator)
-def test_fit_recovers_the_values_of_a_table(law):
-    table, true = TABLES[law.operator], {
-        name: 1.3 * value if value < 0.5 else 0.9 * value for name, value in starts(law).items()}
-    shape = [column for column in table.values() if np.ndim(column)]
-    found = fit(law, table, law.time(table, true), halves(shape), shape[1], shape[0])
+def test_fit_recovers_the_values_of_a_table():
+    heads, batch, tokens = shape = [grid.ravel() for grid in np.meshgrid(
+        [8.0, 16, 64, 128], [1.0, 4, 16, 64], [256.0, 1024, 4096, 16384])]
+    table = {"heads": heads, "batch": batch, "tokens": tokens, **CARD}
+    true = {name: 1.3 * bounds.start if bounds.start < 0.5 else 0.9 * bounds.start
+            for name, bounds in PREFILL_CORE.parameters.items()}
+    found = fit(PREFILL_CORE, table, PREFILL_CORE.time(table, true), halves(shape), batch, heads)
     assert found.values == pytest.approx(true, rel=0.05)

@@ -11,7 +11,7 @@ import catalogue
 from calc.answer.nearest import AXES, LEAST_CHUNK, layouts_of, nearest_changes
 from calc.layouts.feasible import HEADROOM, Judge, has_room, reasons
 from calc.layouts.layout import Sizes, card_counts, enumerate_layouts
-from catalogue.deployments.admission import cut_of, precisions, subject_of
+from catalogue.deployments.admission import cut_of, subject_of
 from catalogue.messages import LANGUAGES
 
 R1, AWQ, PLAN = "h200-r1-vllm-tp8", "s2-910b1-awq", "s0-scenario-1"
@@ -136,30 +136,3 @@ def test_no_nearer_layout_has_the_margin(name, settings):
     *before, room = layouts.headroom[0, :chosen + 1]
     assert room >= layouts.margin > max(before)
     assert layouts.margin == float(reserve.high - reserve.value) > 0
-
-
-def test_few_requests_are_half_of_the_best_at_least():
-    scenario, _, changes = searched(AWQ, (f"{USERS}=3000",))
-    loaded = precisions(subject_of(scenario), scenario.precision)
-    rows = layouts_of(scenario, scenario.devices, []).rows
-    degrees = {name: rows[axis] for axis, name in AXES.items()}
-    capacity = np.concatenate([np.broadcast_to(calc.evaluate(
-        scenario.in_precision(precision).inputs() | degrees, "mla")["max_concurrency"],
-        len(rows["tensor"])) for precision in loaded])
-    assert changes[0].settings[USERS] == capacity[np.argmax(capacity >= capacity.max() / 2)]
-
-
-@pytest.mark.parametrize("name", [PLAN, "s1-plan-c", "wide-lmsys-decode"])
-def test_layouts_are_ordered_by_distance(name):
-    """Those over a network come last, then those with more sizes moved, by more doublings."""
-    scenario = catalogue.load_scenario(name)
-    rows, cut = layouts_of(scenario, scenario.devices, []).rows, cut_of(scenario)
-    degrees, asked = np.array([rows[axis] for axis in AXES]).T, cut.degrees
-    widest = max(asked[0], int(scenario.node.devices_per_node.value))
-    keys = list(zip(degrees[:, 0] > widest, (degrees != asked).sum(axis=1),
-                    np.abs(np.log2(degrees / asked)).sum(axis=1).round(6), strict=True))
-    assert keys == sorted(keys)
-    assert tuple(degrees[0]) == asked
-    assert (degrees[:, :3].prod(axis=1) == scenario.devices).all()
-    for axis in ("slices", "spares", "context", "drafts"):
-        assert set(rows[axis].tolist()) == {getattr(cut, axis)}

@@ -10,14 +10,10 @@ import pytest
 import catalogue
 from calc.answer.request_lengths import Lengths, lengths_of
 from calc.answer.simulated_load import (
-    FEWEST_WAVES,
-    SATURATION_TOKENS,
-    TOKENS_OF_RANKS,
     saturation,
     system_of,
 )
 from calc.serving.evaluate import evaluate
-from calc.serving.metrics import WAVES
 
 R1, SHARED = "h200-r1-vllm-tp8", "h200-v32-sglang-dp8"
 INPUTS = {"input_tokens": 300.0, "output_tokens": 4000.0, "prefix_hit_share": 0.25}
@@ -135,15 +131,7 @@ class TestSaturation:
             system.pool, replicas=3 * system.pool.replicas))
         assert name == SHARED or saturation(more)[0] == pytest.approx(3 * rate)
 
-    @pytest.mark.parametrize(("name", "waves", "tokens"), [
-        (R1, WAVES, SATURATION_TOKENS), (SHARED, FEWEST_WAVES, TOKENS_OF_RANKS)])
-    def test_long_runs_are_in_closed_form(self, name, waves, tokens):
-        """Ten waves of all requests at once, or six of a group of ranks, have too many tokens."""
-        system, *_ = pooled(name, max_num_seqs=64)
-        answers = tokens // (waves * system.at_once * system.pool.ranks) + 1
-        longer = replace(system, shape=(system.shape[0], answers, 0))
-        assert waves * longer.at_once * system.pool.ranks * answers > tokens
-        assert saturation(longer)[1] == "closed form"
+    def test_two_pools_are_in_closed_form(self):
         apart = pooled("wide-lmsys-decode", given=APART)[0]
         for rate in (math.inf, 9.0):
             assert saturation(replace(apart, front_end_rate=rate)) == (

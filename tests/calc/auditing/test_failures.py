@@ -14,16 +14,6 @@ from calc.serving.evaluate import evaluate
 INPUTS = catalogue.load_scenario("h200-r1-vllm-tp8").inputs()
 
 
-@pytest.mark.parametrize(("name", "moved"), [
-    ("clock", {"clock_factor": 1 / 4}), ("memory", {"memory_bandwidth": 1 / 4}),
-    ("links", {"device_link_bandwidth": 1 / 4, "pair_bandwidth": 1 / 4}),
-    ("network", {"network_bandwidth": 1 / 4}), ("alpha", {"collective_alpha": 4}),
-    ("host", {"host_gap_per_step": 4}), ("users", {"concurrency": 4}), ("cache", {})])
-def test_failure_moves_its_inputs_by_its_severity(name, moved):
-    assert FAILURES[name].worse(INPUTS, 4.0) == {
-        key: pytest.approx(INPUTS[key] * by) for key, by in moved.items()}
-
-
 def test_failures_of_lengths_graphs_and_replicas():
     for name, key, other in (("prompts", "input_tokens", "output_tokens"),
                              ("answers", "output_tokens", "input_tokens")):

@@ -83,6 +83,10 @@ def test_plan_as_printed_and_as_recomputed(plan):
     """A million tokens are the whole cost over the tokens of three years at the rate of a day."""
     assert (plan.users, plan.inputs["day_time"], plan.inputs["years"]) == (320, 24 * 3600, 3)
     assert plan.recomputed["tco"] == 734_000 + 3 * 307_213 == plan.printed["tco"]
+    for name in ("hardware", "yearly", "revenue"):
+        assert plan.recomputed[name] == pytest.approx(plan.printed[name])
+    assert plan.printed["roi"] == 10.86
+    assert plan.recomputed["roi"] == pytest.approx(10.8724, abs=1e-4)
     assert plan.recomputed["electricity"] == pytest.approx(32 * 0.4 * 24 * 365 * 0.1)
     assert plan.inputs["rate"] == pytest.approx(plan.recomputed["tokens"] / 86_400) == 51_200
     for values in (plan.printed, plan.recomputed):

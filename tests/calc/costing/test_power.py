@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -51,24 +50,18 @@ def test_power_of_steps_and_chunks(separate, rate, drawn):
 
 
 @pytest.mark.parametrize("name", DEPLOYMENTS)
-class TestDeployments:
-    @pytest.fixture
-    def deployment(self, name):
-        scenario = catalogue.load_scenario(name)
-        inputs = scenario.inputs() | {"concurrency": np.array([8.0, 64.0, 256.0])}
-        return scenario, inputs, evaluate(inputs, scenario.model.attention)
-
-    def test_power_is_monotone_between_idle_and_limit(self, deployment):
-        scenario, inputs, quantities = deployment
-        full, count = ownership.full_power(scenario.device.id).value, ownership.own_cards(inputs)
-        shares = {kind: share.value for kind, share in ownership.shares_of(
-            ownership.powers_of(scenario.device.id)).items()}
-        drawn = [ownership.cards_power(inputs, quantities, part * quantities["output_throughput"],
+def test_power_is_monotone_between_idle_and_limit(name):
+    scenario = catalogue.load_scenario(name)
+    inputs = scenario.inputs() | {"concurrency": np.array([8.0, 64.0, 256.0])}
+    quantities = evaluate(inputs, scenario.model.attention)
+    full, count = ownership.full_power(scenario.device.id).value, ownership.own_cards(inputs)
+    shares = {kind: share.value for kind, share in ownership.shares_of(
+        ownership.powers_of(scenario.device.id)).items()}
+    drawn = [ownership.cards_power(inputs, quantities, part * quantities["output_throughput"],
                                    shares, full) for part in (0.0, 0.3, 1.0)]
-        assert np.allclose(drawn[0], shares["awake"] * full * count)
-        for less, more in pairwise(drawn):
-            assert (more > less).all()
-        assert (drawn[-1] <= full * count).all()
+    assert np.allclose(drawn[0], shares["awake"] * full * count)
+    assert (np.diff(drawn, axis=0) > 0).all()
+    assert (drawn[-1] <= full * count).all()
 
 
 REST = Around(8, 300.0, 100.0, 80.0, 2000.0, (0.25, 0.75), (0.8, 0.96), 1000.0, 1.25)

@@ -131,11 +131,3 @@ class TestSlices:
             layers * more, rtol=1e-6)
         assert not np.any(eight(attention, expert, slices, exchange_gathered=0,
                                 exchange_buffer_tokens=128)["exchange_buffers"])
-
-    def test_slices_that_tensor_parallelism_leaves_are_the_default(self, attention):
-        inputs = sampled(attention) | {"expert_tensor_parallel": 0}
-        stated = np.maximum(1, inputs["tensor_parallel"] / inputs["expert_parallel"])
-        found, written = (run(inputs, attention, expert_tensor_parallel=slices)
-                          for slices in (0, stated))
-        for name, value in found.items():
-            np.testing.assert_array_equal(value, written[name], name)

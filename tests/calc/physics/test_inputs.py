@@ -1,11 +1,7 @@
-"""The named inputs of formulas and the symbols that they are."""
+"""Named inputs of formulas are symbols of the catalogue."""
 
 import ast
-from dataclasses import FrozenInstanceError
 
-import pytest
-
-from calc.physics.arrays import Inputs
 from catalogue import ROOT
 from catalogue.entries.formulas import input_symbols
 
@@ -19,12 +15,3 @@ def test_formulas_read_symbols_of_the_catalogue() -> None:
             if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("q", "self._q")}
     assert len({name for _, name in read}) > 200
     assert sorted((path, name) for path, name in read if name not in input_symbols()) == []
-
-
-def test_what_is_not_given_is_missing() -> None:
-    q = Inputs({"tensor_parallel": 8.0}, data_parallel=2.0)
-    assert (q.tensor_parallel, q.data_parallel) == (8.0, 2.0)
-    with pytest.raises(AttributeError, match="hidden_size"):
-        _ = q.hidden_size
-    with pytest.raises(FrozenInstanceError):
-        q.tensor_parallel = 4.0  # type: ignore[misc]

@@ -52,14 +52,12 @@ class TestCompressedUnderVLLM:
         """Slots of the widest group, padded; later releases pack them (pull request 52495)."""
         assert v4(release, model=model)["stage_block_bytes"][0] == size
 
-    @pytest.mark.parametrize(("release", "model", "batched", "needed"), [
-        ("0.25.1", "deepseek-v4-flash", 8192, 7.30), ("0.25.1", "deepseek-v4-pro", 8192, 10.28),
-        ("0.26.0", "deepseek-v4-flash", 8192, 10.56), ("0.26.0", "deepseek-v4-pro", 8192, 14.88),
-        ("0.27.0", "deepseek-v4-flash", 8192, 10.06), ("0.27.0", "deepseek-v4-pro", 8192, 14.41)])
-    def test_memory_that_one_request_of_a_million_tokens_needs(
-            self, release, model, batched, needed):
-        assert v4(release, model=model, batched=batched)["kv_per_device"] / GIB == pytest.approx(
-            needed, abs=6e-3)
+    @pytest.mark.parametrize(("release", "model", "needed"), [
+        ("0.25.1", "deepseek-v4-flash", 7.30), ("0.25.1", "deepseek-v4-pro", 10.28),
+        ("0.26.0", "deepseek-v4-flash", 10.56), ("0.26.0", "deepseek-v4-pro", 14.88),
+        ("0.27.0", "deepseek-v4-flash", 10.06), ("0.27.0", "deepseek-v4-pro", 14.41)])
+    def test_memory_that_one_request_of_a_million_tokens_needs(self, release, model, needed):
+        assert v4(release, model=model)["kv_per_device"] / GIB == pytest.approx(needed, abs=6e-3)
 
     def test_a_short_request_needs_nearly_as_much(self):
         """30,000 tokens at 16,384 in a step: 6.66 GiB (issue 44376), on 0.22."""

@@ -149,19 +149,18 @@ class TestShare:
         close(half["free_for_kv_per_device"], np.where(left > 0, left / 2, left))
 
 
-class TestWindows:
-    def test_a_request_keeps_the_blocks_that_its_window_touches(self):
-        inputs = sampled("gqa")
-        freed, kept = (run(inputs, "gqa", window_blocks_freed=flag) for flag in (1, 0))
-        for index in np.flatnonzero(inputs["sliding_window"]):
-            window, length = inputs["sliding_window"][index], inputs["context_tokens"][index]
-            # ranks that share a cache take turns within a block of theirs together
-            block = inputs["block_size"][index] * inputs["decode_context_parallel"][index]
-            touched = max((begin + window - 1) // block + 1 for begin in range(int(block)))
-            assert freed["window_blocks_per_request"][index] == min(touched, -(-length // block))
-        assert (freed["kv_per_device"] <= kept["kv_per_device"] * (1 + ROUNDING)).all()
-        short = inputs["sliding_window"] >= inputs["context_tokens"]
-        assert np.array_equal(freed["kv_per_device"][short], kept["kv_per_device"][short])
+def test_a_request_keeps_the_blocks_that_its_window_touches():
+    inputs = sampled("gqa")
+    freed, kept = (run(inputs, "gqa", window_blocks_freed=flag) for flag in (1, 0))
+    for index in np.flatnonzero(inputs["sliding_window"]):
+        window, length = inputs["sliding_window"][index], inputs["context_tokens"][index]
+        # ranks that share a cache take turns within a block of theirs together
+        block = inputs["block_size"][index] * inputs["decode_context_parallel"][index]
+        touched = max((begin + window - 1) // block + 1 for begin in range(int(block)))
+        assert freed["window_blocks_per_request"][index] == min(touched, -(-length // block))
+    assert (freed["kv_per_device"] <= kept["kv_per_device"] * (1 + ROUNDING)).all()
+    short = inputs["sliding_window"] >= inputs["context_tokens"]
+    assert np.array_equal(freed["kv_per_device"][short], kept["kv_per_device"][short])
 
 
 @pytest.mark.parametrize(("changes", "held"), [

@@ -150,25 +150,3 @@ def test_hidden_time_is_proportional_to_overlap(attention):
         assert_close(some[device], 0.75 * none[device] + 0.25 * whole[device])
         assert_close(slow[f"{phase}_step_time"],
                      slow[f"{phase}_host_time"] + inputs["host_gap_per_step"])
-
-
-@both
-@FEW
-@given(SEEDS, st.integers(1, 300))
-def test_a_step_of_more_requests_is_never_faster_and_yields_no_less(attention, seed, batch):
-    """Save where a single token has a path of its own, or hits experts that the cards have in
-    another proportion than more tokens can, or begins a group that reads its experts anew, or
-    whose experts take larger tiles.
-    """
-    inputs = fleet(attention, seed)
-    plain = inputs | {"single_token_path": 0.0, "host_group_tokens": 0.0, "largest_graph": 1e9,
-                      "expert_tile_growth": 0.0, "sliced_tile_growth": 0.0,
-                      # a hit rate beyond what the cards keep holds for few tokens only
-                      "device_hit_share": 1 - inputs["fetched_share"],
-                      "host_hit_share": 1 - inputs["stored_share"]}
-    ranks = inputs["data_parallel"] * inputs["pipeline_parallel"]
-    for ways in (inputs, plain):
-        smaller, larger = (run(ways, attention, concurrency=b * ranks)["decode_step_time"]
-                           for b in (batch, batch + 1))
-        assert_at_most(smaller, larger)
-    assert_at_most(batch / smaller, (batch + 1) / larger)

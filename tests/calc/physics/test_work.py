@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import calc
 import catalogue
-from calc.physics.arrays import Inputs
 from calc.physics.operators import operator_time
 from calc.physics.step import CLASSES
 from calc.serving.evaluate import PHASES, evaluate
@@ -52,12 +51,6 @@ def test_rows_sum_to_the_classes(attention):
     for index in range(0, 100, 3):
         assert_rows_sum_to_the_classes(one(sampled(attention), index), attention)
         assert_rows_sum_to_the_classes(one(drawn, index), attention)
-
-
-@pytest.mark.parametrize("name", catalogue.deployment_names()[::8])
-def test_rows_sum_to_the_classes_of_deployments_of_the_catalogue(name):
-    scenario = catalogue.load_scenario(name)
-    assert_rows_sum_to_the_classes(scenario.inputs(), scenario.model.attention)
 
 
 NONE = {f"{name}_{kind}_latency": 0.0 for name in DENSE for kind in ("matmul", "depth")}
@@ -115,16 +108,6 @@ class TestMatmuls:
         found = evaluate(inputs | {"attention_depth_latency": waiting / depth}, "mla")
         assert found["decode_attention_time"] == pytest.approx(operator_time(
             max(multiplies, waiting), loads, 1 - inputs["load_overlap"]), rel=1e-12)
-
-
-# three replicas of four tensor ranks share the experts
-RANKS = {"tensor_parallel": 4, "expert_parallel": 12, "expert_tensor_parallel": 0,
-         "shared_expert_ranks": 0, "decode_context_parallel": 2, "prefill_context_parallel": 1,
-         "index_topk": 2048, "linear_layers": 0, "prompt_rows_gathered": 0, "index_replicated": 0}
-
-
-def ranks(**changed):
-    return Inputs(RANKS | changed)
 
 
 EXPERT = 3 * 7168 * 2048 * 2  # [B]

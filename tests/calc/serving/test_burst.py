@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import catalogue
 from calc.physics.step import CLASSES, token_parts
 from calc.serving.burst import (
-    chunk,
     front_ends_rate,
     pool_ratio,
     prompts,
@@ -167,22 +166,6 @@ class TestPrompts:
         assert cut.burst_chunks == chunks == len(range(0, tokens, budget))
         assert cut.burst_requests * prompt == cut.burst_tokens * cut.burst_chunks == tokens
 
-    @pytest.mark.parametrize("budget", [1000, 300, 70])
-    @pytest.mark.parametrize("share", [0, 0.25])
-    def test_chunks_of_a_prompt_add_up(self, budget, share):
-        new, cached = 1000 * (1 - share), 1000 * share
-        q = prompt_of(cached, new, max_num_batched_tokens=budget)
-        cut = prompts(q, 1)
-        each, count = chunk(q, cut, cut.prefill_tokens), cut.prompt_chunks
-        positions = (cached + np.arange(1, new + 1)).sum()
-        before = [cached + j * new / count for j in range(int(count))]
-        assert count * each.tokens == pytest.approx(new)
-        assert count * each.logit_rows == pytest.approx(1)  # of the last token
-        assert count * each.attended == count * each.in_window == pytest.approx(positions)
-        assert count * each.read == count * each.expanded == pytest.approx(sum(before))
-        assert (each.indexed, each.read_keys, each.absorbed, each.core_missing) == (0, 0, 0, 0)
-        assert not each.decoding
-
 
 FIXED, TOKEN, STEP = 0.05, 1e-4, 0.02  # of a chunk [s], of its tokens [s/token], of decoding [s]
 BURSTS = [(1, 1000, 1000), (2, 1000, 1000), (8, 1000, 1000), (9, 250, 1000), (5, 250, 1000),
@@ -222,20 +205,6 @@ class TestBurst:
         assert found.output_throughput == pytest.approx(101 * users / whole)
         assert found.input_throughput == pytest.approx(prompt * users / whole)
 
-    @pytest.mark.parametrize(("users", "prompt", "budget"), BURSTS)
-    def test_scheduler_with_the_same_step_times(self, users, prompt, budget):
-        """The first request arrives just before the others."""
-        def step_time(step):
-            new = sum(new for new, _ in step.prefill)
-            return FIXED + TOKEN * new if new else STEP
-
-        served = schedule([Request(1e-9 * (i > 0), prompt, 101) for i in range(users)],
-                          Limits(budget, users, policy="prefill-first"), step_time)
-        found = burst(users, prompt, budget)
-        for name in ("ttft", "tpot", "e2e"):
-            mean = np.mean([getattr(outcome, name) for outcome in served.outcomes])
-            assert getattr(found, name) == pytest.approx(mean, rel=1e-6)
-
     def test_first_tokens_sent_together(self):
         together, in_turn = burst(prefill_together=1), burst()
         assert together.ttft == pytest.approx(8 * 0.15)
@@ -273,78 +242,54 @@ class TestBurst:
         assert uneven.request_throughput == pytest.approx(9 / burst(5).e2e)
 
 
-class TestRatio:
+@pytest.mark.parametrize(("inputs", "batch", "ratio"), [
+    # decode: 16 requests every 100 steps of 20 ms, 8/s; prefill: 2/s
+    ({}, 16, 4.0),
+    ({"output_tokens": 200}, 16, 2.0),  # decode 4/s
+    ({"draft_tokens": 1, "mtp_acceptance": 1}, 16, 8.0),  # two tokens per step: decode 16/s
+    ({"max_num_batched_tokens": 250}, 16, 16.0),  # four chunks: prefill 0.5/s
+    # two stages: two batches of 8 decode 8/s; a chunk leaves each stage every 0.25 s
+    ({"pipeline_parallel": 2}, 8, 2.0)])
+def test_ratio_of_rates(inputs, batch, ratio):
     """A decode step of 20 ms for 16 requests, prompts of a chunk that takes half a second."""
-
-    @pytest.mark.parametrize(("inputs", "batch", "ratio"), [
-        # decode: 16 requests every 100 steps of 20 ms, 8/s; prefill: 2/s
-        ({}, 16, 4.0),
-        ({"output_tokens": 200}, 16, 2.0),  # decode 4/s
-        ({"draft_tokens": 1, "mtp_acceptance": 1}, 16, 8.0),  # two tokens per step: decode 16/s
-        ({"max_num_batched_tokens": 250}, 16, 16.0),  # four chunks: prefill 0.5/s
-        # two stages: two batches of 8 decode 8/s; a chunk leaves each stage every 0.25 s
-        ({"pipeline_parallel": 2}, 8, 2.0)])
-    def test_ratio_of_rates(self, inputs, batch, ratio):
-        q = replica(**{"output_tokens": 100} | inputs)
-        found = pool_ratio(q, batch, prompts(q, 16), step_of(0.02), step_of(0.5))
-        assert found == pytest.approx(ratio)
+    q = replica(**{"output_tokens": 100} | inputs)
+    found = pool_ratio(q, batch, prompts(q, 16), step_of(0.02), step_of(0.5))
+    assert found == pytest.approx(ratio)
 
 
 INPUTS = catalogue.load_scenario("h200-r1-vllm-tp8").inputs()
 RATES = 0.5, 2.0, 8.0, 1e6  # of a prefill pool [request/s]
 
 
-class TestTwoPools:
-    def test_rate_of_the_slowest_part_and_best_split_of_cards(self):
-        """Sixteen cards that prefill at several rates beside 32 that decode in two stages.
+def test_rate_of_the_slowest_part_and_best_split_of_cards():
+    """Sixteen cards that prefill at several rates beside 32 that decode in two stages.
 
-        Rates are proportional to cards: no other split of them has a higher rate.
-        """
-        given = INPUTS | {"separate_pools": 1, "data_parallel": 2, "pipeline_parallel": 2,
-                          "concurrency": 64, "prefill_pool_devices": 16,
-                          "prefill_pool_rate": np.array(RATES)}
-        found = evaluate(given, "mla")
-        decode, ports = found["request_throughput"].item(), 2 / found["kv_port_time"]
-        assert found["pools_rate"] == pytest.approx([min(rate, decode, ports) for rate in RATES])
-        thin = evaluate(given | {"network_bandwidth": 1e6}, "mla")
-        assert thin["pools_rate"] == pytest.approx(2 / thin["kv_port_time"])
-        devices = given["tensor_parallel"] * 2 * 2
-        cards = np.linspace(0, 16 + devices, 1001)
-        for best, rate, prefill in zip(found["best_prefill_devices"], found["best_pools_rate"],
-                                       RATES, strict=True):
-            finished = [np.minimum(split * prefill / 16, (16 + devices - split) * decode / devices)
-                        for split in (best, cards)]
-            assert finished[0] == pytest.approx(rate)
-            assert finished[1].max() <= rate * (1 + 1e-9)
-
-
-class TestServer:
-    @pytest.mark.parametrize("stages", [1, 2, 4])
-    @pytest.mark.parametrize("chunks", [1, 2, 8])
-    def test_pipeline_bubble(self, stages, chunks):
-        """Chunk j is in stage s in slot j + s."""
-        found = evaluate(INPUTS | {"pipeline_parallel": stages, "input_tokens": 512 * chunks,
-                                   "max_num_batched_tokens": 512}, "mla")
-        slots = {(s, j + s) for j in range(chunks) for s in range(stages)}
-        last = max(slot for _, slot in slots) + 1
-        assert found["pipeline_bubble"] == pytest.approx(1 - len(slots) / (stages * last))
+    Rates are proportional to cards: no other split of them has a higher rate.
+    """
+    given = INPUTS | {"separate_pools": 1, "data_parallel": 2, "pipeline_parallel": 2,
+                      "concurrency": 64, "prefill_pool_devices": 16,
+                      "prefill_pool_rate": np.array(RATES)}
+    found = evaluate(given, "mla")
+    decode, ports = found["request_throughput"].item(), 2 / found["kv_port_time"]
+    assert found["pools_rate"] == pytest.approx([min(rate, decode, ports) for rate in RATES])
+    thin = evaluate(given | {"network_bandwidth": 1e6}, "mla")
+    assert thin["pools_rate"] == pytest.approx(2 / thin["kv_port_time"])
+    devices = given["tensor_parallel"] * 2 * 2
+    cards = np.linspace(0, 16 + devices, 1001)
+    for best, rate, prefill in zip(found["best_prefill_devices"], found["best_pools_rate"],
+                                   RATES, strict=True):
+        finished = [np.minimum(split * prefill / 16, (16 + devices - split) * decode / devices)
+                    for split in (best, cards)]
+        assert finished[0] == pytest.approx(rate)
+        assert finished[1].max() <= rate * (1 + 1e-9)
 
 
-class TestExperts:
-    """Weights of routed experts in host memory and storage."""
-
-    GIVEN = catalogue.load_scenario("s1-expert-tiers-shares").inputs()
-
-    @pytest.mark.parametrize(("offloaded", "fetched", "stored", "host", "storage"), [
-        (0, 0, 0, 0, 0), (1, 0, 0, 1, 0), (0, 0.8, 0, 0.8, 0), (0, 0.8, 0.25, 0.6, 0.2),
-        (0.5, 0.8, 0.25, 0.5 + 0.5 * 0.6, 0.5 * 0.2)])
-    def test_shares_of_host_and_storage(self, offloaded, fetched, stored, host, storage):
-        """Offloaded experts are in host memory; fetched ones there or in storage."""
-        given = self.GIVEN
-        found = evaluate(given | {"offloaded_share": offloaded, "fetched_share": fetched,
-                                  "stored_share": stored}, "mla")
-        layers = given["num_hidden_layers"] - given["first_k_dense_replace"]
-        matrices = 3 * given["hidden_size"] * given["moe_intermediate_size"]
-        experts = layers * given["n_routed_experts"] * matrices * given["offloaded_weight_bytes"]
-        assert found["host_expert_weights"] == pytest.approx(host * experts)
-        assert found["storage_expert_weights"] == pytest.approx(storage * experts)
+@pytest.mark.parametrize("stages", [1, 2, 4])
+@pytest.mark.parametrize("chunks", [1, 2, 8])
+def test_pipeline_bubble(stages, chunks):
+    """Chunk j is in stage s in slot j + s."""
+    found = evaluate(INPUTS | {"pipeline_parallel": stages, "input_tokens": 512 * chunks,
+                               "max_num_batched_tokens": 512}, "mla")
+    slots = {(s, j + s) for j in range(chunks) for s in range(stages)}
+    last = max(slot for _, slot in slots) + 1
+    assert found["pipeline_bubble"] == pytest.approx(1 - len(slots) / (stages * last))

@@ -38,28 +38,21 @@ class TestBatches:
             np.ceil(np.maximum(lengths, 1e-9)).mean(), rel=0.03)
 
 
-class TestPieces:
-    """Chunks of 150 ms for 1,000 tokens, decode steps of 20 ms for eight requests."""
-
-    def piece(self, q, decode=None, prefill=None, burst=None, u=4.0, requests=8):
-        times = linear_steps(q, 0.02, 0.05, 1e-4)
-        return pieces(q, prompts(q, requests), requests, u, *(
-            given or made for given, made in zip((decode, prefill, burst), times, strict=True)))
-
-    @pytest.mark.parametrize(("hit", "variation", "span"), [
-        (0, 0, 50), (0, 0.3, 4), (0, 0.3, 50), (0.5, 0, 50), (0.5, 0.3, 4), (1, 0.3, 50)])
-    def test_longest_context_of_several_chunks(self, hit, variation, span):
-        """Sampled: a random chunk of a prompt behind its prefix; long prompts have more chunks."""
-        q = replica(prefix_hit_share=hit, prompt_variation=variation,
-                    input_tokens=1000 * span / max(1 - hit, 1e-3))
-        s, cut = self.piece(q, prefill=step_of(0.15, core_time=1, index_time=0)), prompts(q, 8)
-        draw, width = np.random.default_rng(2), np.log1p(variation**2) ** 0.5
-        lengths = np.exp(width * draw.standard_normal((20_000, 4)) + width**2 / 2)
-        places = (np.floor(draw.random(lengths.shape) * span) + 0.5) / span
-        contexts = lengths * (hit + (1 - hit) * places)
-        longest = contexts.max(axis=1).mean() / contexts.mean() - 1
-        assert 1 + deepest(q, cut, s, span, 4) == pytest.approx(1 + longest, rel=0.04)
-        assert deepest(q, cut, s, span, 1) == pytest.approx(0, abs=0.01)
+@pytest.mark.parametrize(("hit", "variation", "span"), [
+    (0, 0, 50), (0, 0.3, 4), (0, 0.3, 50), (0.5, 0, 50), (0.5, 0.3, 4), (1, 0.3, 50)])
+def test_longest_context_of_several_chunks(hit, variation, span):
+    """Sampled: a random chunk of a prompt behind its prefix; long prompts have more chunks."""
+    q = replica(prefix_hit_share=hit, prompt_variation=variation,
+                input_tokens=1000 * span / max(1 - hit, 1e-3))
+    cut, (decode, _, burst) = prompts(q, 8), linear_steps(q, 0.02, 0.05, 1e-4)
+    s = pieces(q, cut, 8, 4.0, decode, step_of(0.15, core_time=1, index_time=0), burst)
+    draw, width = np.random.default_rng(2), np.log1p(variation**2) ** 0.5
+    lengths = np.exp(width * draw.standard_normal((20_000, 4)) + width**2 / 2)
+    places = (np.floor(draw.random(lengths.shape) * span) + 0.5) / span
+    contexts = lengths * (hit + (1 - hit) * places)
+    longest = contexts.max(axis=1).mean() / contexts.mean() - 1
+    assert 1 + deepest(q, cut, s, span, 4) == pytest.approx(1 + longest, rel=0.04)
+    assert deepest(q, cut, s, span, 1) == pytest.approx(0, abs=0.01)
 
 
 class TestRates:

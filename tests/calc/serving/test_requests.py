@@ -10,7 +10,6 @@ from calc.serving.requests import (
     ClosedLoop,
     Conversation,
     Prefixes,
-    in_prefix_cache,
     poisson,
     shapes_of,
 )
@@ -53,28 +52,19 @@ class TestLengths:
         assert shapes_of(100, 10, **options) == (shape,)
         assert shapes_of(0.2, 0.3) == ((1, 1, 0),)
 
-    def test_the_last_token_of_a_prompt_is_never_cached(self):
-        prompts = np.array([1, 2, 100, 101])
-        assert in_prefix_cache(prompts, 1.0).tolist() == [0, 1, 99, 100]
-        assert in_prefix_cache(prompts, 0.5).tolist() == [0, 1, 50, 50]
 
-
-class TestOpen:
-    def test_poisson_arrivals(self):
-        requests = poisson(5.0, 50_000, SHAPES, 5)
-        gaps = np.diff([request.arrival for request in requests])
-        assert (gaps.mean(), gaps.std()) == pytest.approx((0.2, 0.2), rel=0.02)
-        cached = np.mean([each.cached_tokens == 5 for each in requests])
-        assert cached == pytest.approx(0.5, abs=0.02)
-        assert {(each.input_tokens, each.output_tokens, each.cached_tokens)
-                for each in requests} == {(100, 7, 0), (40, 3, 5)}
-        few, fast = poisson(1.0, 10, SHAPES, 5), poisson(4.0, 10, SHAPES, 5)
-        assert [each.arrival for each in few] == pytest.approx([4 * each.arrival for each in fast])
-        assert [each.input_tokens for each in few] == [each.input_tokens for each in requests[:10]]
-        assert poisson(1.0, 10, SHAPES) == poisson(1.0, 10, SHAPES, 0) != few
-
-    def test_an_infinite_rate_is_a_burst(self):
-        assert {each.arrival for each in poisson(math.inf, 20, SHAPES)} == {0.0}
+def test_poisson_arrivals():
+    requests = poisson(5.0, 50_000, SHAPES, 5)
+    gaps = np.diff([request.arrival for request in requests])
+    assert (gaps.mean(), gaps.std()) == pytest.approx((0.2, 0.2), rel=0.02)
+    cached = np.mean([each.cached_tokens == 5 for each in requests])
+    assert cached == pytest.approx(0.5, abs=0.02)
+    assert {(each.input_tokens, each.output_tokens, each.cached_tokens)
+            for each in requests} == {(100, 7, 0), (40, 3, 5)}
+    few, fast = poisson(1.0, 10, SHAPES, 5), poisson(4.0, 10, SHAPES, 5)
+    assert [each.arrival for each in few] == pytest.approx([4 * each.arrival for each in fast])
+    assert [each.input_tokens for each in few] == [each.input_tokens for each in requests[:10]]
+    assert poisson(1.0, 10, SHAPES) == poisson(1.0, 10, SHAPES, 0) != few
 
 
 class TestConversations:

@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 from calc.serving.requests import (
     ClosedLoop,
     Job,
-    Limits,
     Prefixes,
     Request,
     Step,
@@ -120,20 +119,6 @@ class TestBlocks:
     def test_prefill_first_sets_room_aside(self):
         engine = limits(policy="prefill-first", kv_blocks=20)
         assert schedule([Request(0.0, 4, 6)] * 8, engine, ONE_STEP).preemptions == 0
-
-    @pytest.mark.parametrize(("prompt", "may"), [(6, True), (7, False)])
-    def test_prompt_needs_free_blocks(self, prompt, may):
-        """Of ten blocks four are taken."""
-        engine = engine_of(Request(0.0, 4, 3), Request(0.0, prompt, 1), steps=1, kv_blocks=10,
-                           chunk=4)
-        assert engine.can_prefill is may
-
-    @pytest.mark.parametrize(("blocks", "may"), [(19, False), (20, True)])
-    def test_output_to_come_is_set_aside(self, blocks, may):
-        """Six blocks of a request with a token to feed and three to come; ten of the next one."""
-        engine = engine_of(Request(0.0, 6, 5), Request(0.0, 8, 3), steps=1, chunk=6,
-                           policy="prefill-first", kv_blocks=blocks)
-        assert engine.can_prefill is may
 
     @pytest.mark.parametrize("policy", POLICIES)
     def test_a_request_that_never_fits_is_refused(self, policy):
@@ -249,32 +234,6 @@ def test_the_mean_wait_for_a_look_is_half_of_the_interval():
     engine = limits(recv_interval=30, steps_ahead=1)  # an idle one looks all the time
     served = schedule([Request(0.0, 10, 1), Request(7.0, 10, 1)], engine, ONE_STEP)
     assert [outcome.wait for outcome in served.outcomes] == [0.0, 0.0]
-
-
-def engine_of(*requests, busy=(), steps=0, **more):
-    """An engine that these requests were submitted to, and some more while it was busy."""
-    engine = Engine(limits(**more))
-    for number, request in enumerate(requests):
-        engine.submit(Job(number, request))
-    for number, request in enumerate(busy, len(requests)):
-        engine.submit(Job(number, request), busy=True)
-    for at in range(steps):
-        engine.plan(float(at))
-        engine.complete(at + 1.0)
-    return engine
-
-
-def test_blocks_of_tokens_states_and_shared_texts():
-    some = Limits(64, 1, kv_blocks=10, block_size=16, state_blocks_per_request=3)
-    assert [some.blocks(tokens) for tokens in (0, 1, 16, 17, 33)] == [0, 1, 1, 2, 3]
-    assert [some.with_state(tokens) for tokens in (16, 17)] == [4, 5]
-    assert some.longest == 7 * 16
-    assert Limits(64, 1, kv_blocks=2, block_size=16, state_blocks_per_request=3).longest == 0
-    texts = Limits(64, 1, block_size=4)
-    assert texts.shareable((("a", 9), ("b", 11), ("c", 22))) == [
-        ("a", 0), ("a", 1), ("c", 2), ("c", 3), ("c", 4)]
-    assert texts.shareable((("a", 4), ("b", 8))) == [("a", 0), ("b", 1)]
-    assert texts.shareable((("a", 3),)) == []
 
 
 @pytest.mark.parametrize(("make", "message"), [

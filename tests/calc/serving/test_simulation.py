@@ -160,19 +160,17 @@ class TestLaws:
         assert [each.wait for each in first] == [0.0, 0.0, 0.0]
 
 
-class TestPools:
+def test_one_request_step_by_step():
     """Prefill and decode apart."""
-
-    def test_one_request_step_by_step(self):
-        prefill, decode = Pool(limits(), lambda step: 2.0), Pool(limits(), lambda step: 0.5)
-        run = simulate([Request(1.0, 250, 4)], prefill, decode, 0.001)
-        outcome, = run.outcomes
-        assert (outcome.started, outcome.first_token) == (1.0, 1 + 3 * 2.0 + 0.25)
-        assert outcome.finished == outcome.first_token + 3 * 0.5
-        assert {pool: len(steps[0]) for pool, steps in run.steps.items()} == {
-            "prefill": 3, "decode": 3}
-        single, = simulate([Request(0.0, 10, 1)], prefill, decode, 0.3).outcomes
-        assert (single.ttft, single.e2e) == (5.0, 5.0)  # one token ends with the transfer
+    prefill, decode = Pool(limits(), lambda step: 2.0), Pool(limits(), lambda step: 0.5)
+    run = simulate([Request(1.0, 250, 4)], prefill, decode, 0.001)
+    outcome, = run.outcomes
+    assert (outcome.started, outcome.first_token) == (1.0, 1 + 3 * 2.0 + 0.25)
+    assert outcome.finished == outcome.first_token + 3 * 0.5
+    assert {pool: len(steps[0]) for pool, steps in run.steps.items()} == {
+        "prefill": 3, "decode": 3}
+    single, = simulate([Request(0.0, 10, 1)], prefill, decode, 0.3).outcomes
+    assert (single.ttft, single.e2e) == (5.0, 5.0)  # one token ends with the transfer
 
 
 def together(pool, ranks=4, **changes):

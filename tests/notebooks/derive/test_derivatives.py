@@ -1,4 +1,4 @@
-"""Elasticities of the runtime: SymPy's derivatives of the formulas, and dimensional analysis."""
+"""Elasticities of the runtime equal SymPy's derivatives of the formulas."""
 
 from functools import cache
 
@@ -6,7 +6,6 @@ import pytest
 
 import calc
 import catalogue
-from catalogue.reading import units
 from notebooks.derive.crosscheck import DIFFERENCES
 from notebooks.derive.formulas.exported import load_formulas, select
 from reference.slopes import gradient
@@ -54,19 +53,3 @@ def test_elasticities_of_formulas_and_runtime_agree(name, quantity):
             assert low - ASIDE * abs(low) - tolerance <= value, key
             assert value <= high + ASIDE * abs(high) + tolerance, key
     assert sum(abs(value) > 0.01 for value in theirs.values()) >= 4
-
-
-@pytest.mark.parametrize("name", SAMPLE)
-@pytest.mark.parametrize(("quantity", "unit"), [
-    ("tpot", "s"), ("ttft", "s"), ("output_throughput", "1/s"), ("memory_per_device", "B")])
-def test_elasticities_sum_to_the_dimension_of_the_quantity(name, quantity, unit):
-    """In other units of time, data or work nothing changes but the numbers.
-
-    So inputs that hold the unit, each as often as it does, have elasticities that add up to what
-    the quantity has of it: all rates of a deployment twice and all its waits half is half the time.
-    """
-    elasticities, known = runtime(name)[quantity], catalogue.symbols()
-    for dimension in ("time", "information", "operation"):
-        total = sum(units.dimensions(known[key].unit).get(dimension, 0) * value
-                    for key, value in elasticities.items())
-        assert total == pytest.approx(units.dimensions(unit).get(dimension, 0), abs=1e-7)

@@ -1,36 +1,21 @@
-"""Values of the exported formulas: published numbers, limits and conservation laws."""
+"""Exported formulas: canonical trees with units, layers of stages, tiles of expanded positions."""
 
 from __future__ import annotations
 
 import pytest
-import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from notebooks.derive import lock
 from notebooks.derive.formulas.derivation import check_dimensions
 from notebooks.derive.formulas.exported import (
-    VARIANTS,
     evaluate_all,
     load_formulas,
-    order,
     select,
-    stagewise,
 )
-from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import from_tree, to_tree
 
 FORMULAS = load_formulas()
-
-
-def rank(model="deepseek-v3", precision="bf16", **changed):
-    """Return every quantity of one rank that serves a model."""
-    entry = catalogue.load_model(model)
-    inputs = {**catalogue.load_scenario("s0-scenario-1").inputs(), **catalogue.model_inputs(entry),
-              **catalogue.precision_inputs(catalogue.load_precision(precision)),
-              "data_parallel": 1, "concurrency": 1, **changed}
-    return evaluate_all(select(FORMULAS, entry.attention), inputs)
 
 
 @pytest.mark.parametrize("first", [0, *(pytest.param(each, marks=pytest.mark.nightly)
@@ -42,26 +27,6 @@ def test_stored_formulas_are_canonical_with_units(first):
         assert to_tree(expr) == formula.tree, key
         assert formula.unit == catalogue.symbols()[formula.name].unit, key
         check_dimensions(formula.name, formula.tree)
-
-
-def test_stored_formulas_are_ordered_by_dependency():
-    for attention in VARIANTS:
-        chosen = select(FORMULAS, attention)
-        assert sorted(order(chosen)) == sorted(chosen)
-        assert stagewise(chosen) == {name for name in chosen if name.startswith("stage_")}
-    assert {formula.notebook for formula in FORMULAS.values()} == {
-        path.stem for path in lock.derivations()}
-
-
-def test_distinct_experts_between_top_k_and_all():
-    expr = from_tree(FORMULAS["distinct_experts"].tree)
-    chosen, count = sym.num_experts_per_tok, sym.n_routed_experts
-    routed = expr.args[1][0]
-    assert sympy.simplify(routed.subs(sym.expert_group_tokens, 1)) == chosen
-    tokens = sympy.Symbol("tokens", positive=True)
-    many = routed.subs({chosen: 8, count: 256}).subs(sym.expert_group_tokens, tokens)
-    assert sympy.limit(many, tokens, sympy.oo) == 256
-    assert expr.subs(count, 0) == 0
 
 
 STAGES = ("stage_first_layer", "stage_layers", "moe_layers", "stage_bare_layers",
@@ -85,10 +50,12 @@ def test_pipeline_stages_partition_the_layers(layers, stages, dense):
 
 
 def test_expanded_prefix_positions_fill_their_tiles():
-    chunk = {"input_tokens": 4097, "prefix_hit_share": 4096 / 4097, "load_overlap": 1,
-             "memory_bandwidth": 1e30, "gemm_tile_rows": 64, "tensor_parallel": 1}
-    padded, exact = (rank(**chunk | {"gemm_tile_rows": rows})["prefill_attention_time"]
-                     for rows in (64, 1))
+    chunk = catalogue.load_scenario("s0-scenario-1", overrides=["precision=bf16"]).inputs() | {
+        "data_parallel": 1, "tensor_parallel": 1, "concurrency": 1, "input_tokens": 4097,
+        "prefix_hit_share": 4096 / 4097, "load_overlap": 1, "memory_bandwidth": 1e30}
+    formulas = select(FORMULAS, "mla")
+    padded, exact = (evaluate_all(formulas, chunk | {"gemm_tile_rows": rows})[
+        "prefill_attention_time"] for rows in (64, 1))
     expanded = 4096 * 512 * 128 * 256  # cached positions x weights that expand one
     projections = 187_105_280  # weights of a layer
     assert padded / exact == pytest.approx(

@@ -1,4 +1,4 @@
-"""Operator table: its sums equal the stored formulas, its rows equal the reference table."""
+"""Operator table of the book: its rows equal the reference table."""
 
 from __future__ import annotations
 
@@ -14,53 +14,21 @@ import calc
 from calc.physics import work
 from calc.physics.kv_cache import cache
 from catalogue.entries.formulas import evaluate
-from notebooks.derive.formulas.exported import (
-    computable,
-    evaluate_all,
-    load_formulas,
-    select,
-)
 from notebooks.derive.formulas.samples import random_inputs
-from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import to_tree
 from notebooks.derive.steps.operators import (
-    VECTOR,
-    Composition,
     Operator,
-    class_bytes,
-    class_flops,
     table,
 )
-from notebooks.derive.steps.phases import CLASSES, PHASES, composition, of
+from notebooks.derive.steps.phases import PHASES, composition, of
 from notebooks.derive.steps.routing import Routing
 from reference import operators as coded
 
-NOTEBOOKS = ("architecture", "memory", "compute")
-STORED = select({key: formula for key, formula in load_formulas().items()
-                 if formula.notebook in NOTEBOOKS}, "mla")
-ROUNDED = 1e-12
 SEEDS = range(3)
 # Operations per element of a norm differ: both are estimates, and no formula contains them.
 ESTIMATED = ("vector",)
 # Counted per rank in the book, over all ranks that share a cache in calc.
 POSITIONS = ("attended", "in_window", "indexed", "read", "read_in_window", "read_keys")
-
-
-def local_composition(decoding: bool) -> Composition:
-    """Return a composition of free symbols."""
-    names = ("tokens", "rows", "attended", "in_window", "head_rows", "indexed", "read",
-             "read_in_window", "read_keys", "scored", "scored_keys", "compared", "expanded",
-             "sharing_ranks", "core_missing")
-    parts = dict(zip(names, sympy.symbols(names, positive=True), strict=True))
-    if decoding:
-        parts["expanded"] = sympy.Integer(0)
-    return Composition(**parts, absorbed=sympy.Integer(decoding), decoding=decoding)
-
-
-def local_routing() -> Routing:
-    """Return a routing of free symbols."""
-    return Routing(*sympy.symbols(
-        "group_tokens distinct_experts rank_imbalance shared_tokens", positive=True))
 
 
 def latent(seed: int) -> dict:
@@ -86,39 +54,6 @@ def deployment(seed: int) -> dict:
     found = {name: Fraction(float(number))
              for name, number in calc.evaluate(inputs, "mla").items() if np.ndim(number) == 0}
     return found | {name: Fraction(number) for name, number in inputs.items()}
-
-
-@pytest.mark.parametrize("phase", PHASES)
-def test_row_sums_equal_the_stored_formulas(phase):
-    for seed in SEEDS:
-        known = deployment(seed)
-        # parameters and weights as derived, so that nothing is rounded; experts as a number
-        inputs = {name: known[name] for name in latent(seed)}
-        exact = evaluate_all(computable(STORED, inputs), inputs)
-        known |= {name: Fraction(number) for name, number in exact.items()
-                  if not name.endswith("_experts")}
-        rows = rows_of(phase, inputs)
-        for kind in (*CLASSES, VECTOR):
-            sums = {"bytes": class_bytes(rows, kind)}
-            if kind != VECTOR:
-                sums["flops"] = class_flops(rows, kind)
-            for what, total in sums.items():
-                formula = STORED[f"{phase}_{kind}_{what}"]
-                # a mean layer's parameters are a fraction, which is rounded between the formulas
-                assert float(value(total, known)) == pytest.approx(
-                    float(evaluate(formula.tree, known)), rel=ROUNDED), (seed, formula.name)
-
-
-def test_matmuls_have_one_multiply_add_per_weight_and_row():
-    made, routing = local_composition(True), local_routing()
-    for row in table(made, routing):
-        if row.unit == "matrix" and row.cls in ("attention", "dense_mlp", "shared_expert"):
-            width = sym.activation_element_bytes if "absorb" in row.name else None
-            rows = routing.shared_tokens if row.cls == "shared_expert" else made.tokens
-            per_weight = row.flops / (sym.multiply_add_flops * rows)
-            stored_in = width or next(s for s in row.weight_bytes.free_symbols
-                                      if s.name.endswith("_weight_bytes"))
-            assert sympy.simplify(row.weight_bytes - stored_in * per_weight) == 0, row.name
 
 
 def reference_tables(inputs: dict, known: dict) -> dict[str, list]:

@@ -1,4 +1,4 @@
-"""Chapters on decisions: costs add up, fronts are sorted, pages share the search's one answer."""
+"""Chapters on decisions: fronts are sorted, pages share the search's one answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 import calc
 import catalogue
 from benchmarks import answering
-from calc.auditing import costs as auditing
 from calc.costing.ownership import MILLION
 from calc.launching import starting
 from calc.searching.goal import load_goal
@@ -24,21 +23,6 @@ from notebooks.pages.deciding.today import plans
 
 MATRIX = ("devices=nvidia-h20,ascend-910c-die,nvidia-rtx-4090",
           "precisions=fp8-block,w8a8-int8", "cards.most=32")
-
-
-# --- cost --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def plan():
-    return auditing.plan()
-
-
-def test_documented_cost_is_reproduced_except_for_the_return(plan):
-    for name in ("hardware", "yearly", "tco", "revenue"):
-        assert plan.recomputed[name] == pytest.approx(plan.printed[name])
-    assert plan.printed["roi"] == 10.86
-    assert plan.recomputed["roi"] == pytest.approx(10.8724, abs=1e-4)
 
 
 # --- standard question -------------------------------------------------------------------------
