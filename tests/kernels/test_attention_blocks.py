@@ -49,10 +49,6 @@ def shapes(more=0.0):
     return {"heads": heads, "batch": batch, "context": context + more}
 
 
-def sparse_values(step):
-    return {name: step[name] for name in SPARSE_BLOCK.parameters}
-
-
 @pytest.mark.parametrize("slow", [{}, {"core_peak": 1e12}, {"attention_peak": 1e12}])
 def test_block_equals_the_attention_of_a_step(slow):
     """Of a card whose bytes decide, or where one of the two is slow to multiply."""
@@ -74,7 +70,8 @@ def test_sparse_block_equals_the_attention_of_a_step(slow):
     step = SPARSE_STEP | slow
     columns = {"heads": step["num_attention_heads"] / step["tensor_parallel"], "batch": 64.0,
                "context": 8192.5}
-    block = SPARSE_BLOCK.time({**known(step, True), **columns}, sparse_values(step))
+    block = SPARSE_BLOCK.time({**known(step, True), **columns}, {
+        name: step[name] for name in SPARSE_BLOCK.parameters})
     parts = calc.evaluate(step, "mla")
     selected = step["selection_traffic"] * 64 * 8192.5 / (
         step["memory_bandwidth"] * step["hbm_efficiency"])

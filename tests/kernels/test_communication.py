@@ -38,16 +38,13 @@ TRUE = {"exchange_alpha": 2e-5, "exchange_efficiency": 0.6, "exchange_expert_tim
 WIDTH = {"dispatch": 1 + 4 / 128, "combine": 2.0}  # bytes of an element: FP8 with scales of 128
 
 
-def columns():
-    return {name: np.full(RANKS.shape, value) for name, value in SWITCHED.items()} | {
-        "ranks": RANKS, "bytes": BYTES}
-
-
 def test_collective_equals_that_of_a_step():
     starts = {name: bounds.start for name, bounds in ALL_REDUCE.parameters.items()}
     q = Inputs({**SWITCHED, **starts, "network_alpha": 0.0, "network_efficiency": 1.0,
                 "network_bandwidth": 1.0})
-    np.testing.assert_allclose(ALL_REDUCE.time(columns(), starts), [
+    columns = {name: np.full(RANKS.shape, value) for name, value in SWITCHED.items()} | {
+        "ranks": RANKS, "bytes": BYTES}
+    np.testing.assert_allclose(ALL_REDUCE.time(columns, starts), [
         all_reduce(q, group(q, ranks), payload)
         for ranks, payload in zip(RANKS, BYTES, strict=True)])
 

@@ -95,11 +95,6 @@ def test_a_name_that_no_step_gives_is_refused():
     assert all(needs_prefill([FAST, name]) for name in ("bench_ttft", "bench_throughput"))
 
 
-def same(left, right, name=""):
-    assert np.allclose(np.asarray(left, float), np.asarray(right, float), rtol=1e-9, atol=0,
-                       equal_nan=True), (name, left, right)
-
-
 @pytest.mark.parametrize("attention", ATTENTIONS)
 @settings(max_examples=4)
 @given(st.integers(0, 2**32 - 1))
@@ -110,7 +105,7 @@ def test_arrays_of_deployments_equal_single_ones(attention, seed):
         alone = evaluate(one(inputs, row), attention)
         for name, value in alone.items():
             if np.ndim(every[name]) == 1 and not isinstance(value, str):
-                same(value, every[name][row], name)
+                np.testing.assert_allclose(value, every[name][row], rtol=1e-9, err_msg=name)
 
 
 SERVERS = ("h200-r1-sglang-tp8", "h200-r1-vllm-tp8")  # prompts first, and mixed steps
