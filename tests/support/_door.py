@@ -22,6 +22,12 @@ matrix_peak:
 """
 
 
+def number(value: float, low: float | None = None, high: float | None = None) -> Value:
+    """An assumed number, of this range or none."""
+    return Value(value, "1", str(value), "arithmetic", "assumed",
+                 value if low is None else low, value if high is None else high)
+
+
 def sentence(action, *args, **kwargs) -> str:
     with pytest.raises(ParamsError) as caught:
         action(*args, **kwargs)

@@ -1,5 +1,6 @@
-"""Models on one rank, or with their inputs changed."""
+"""Models on one rank, or with their inputs changed; bytes of their weights."""
 
+import math
 from typing import Any
 
 import calc
@@ -16,3 +17,12 @@ def deployed(model: str, **changed: Any) -> dict[str, Any]:
     """Return every quantity of a model in 16 bits, by default of one request on one rank."""
     alone = {"tensor_parallel": 1, "data_parallel": 1, "concurrency": 1}
     return calc.evaluate(inputs_of(model, **alone | changed), catalogue.load_model(model).attention)
+
+
+def weight_bytes(model: str, precision: str) -> float:
+    """Return the bytes of a model's weights in a precision [B]."""
+    stored = catalogue.precision_inputs(catalogue.load_precision(precision))
+    counted = calc.parameters_by_class(catalogue.load_model(model))
+    return math.fsum(
+        count * stored[f"{'attention' if kind.startswith('attention') else kind}_weight_bytes"]
+        for kind, count in counted.items())

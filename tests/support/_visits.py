@@ -56,10 +56,6 @@ def packed(path: Path) -> int:
     return len(gzip.compress(path.read_bytes(), 6)) if path.is_file() else 0
 
 
-def _files(urls: list[str]) -> set[Path]:
-    return {Path(unquote(urlsplit(url).path)) for url in urls if url.startswith("file:")}
-
-
 def visit(browser: Browser, site: Path, name: str, audit: bool = True) -> Visit:
     """Open a page in a wide window in both themes, in a narrower one, and on a phone.
 
@@ -74,7 +70,8 @@ def visit(browser: Browser, site: Path, name: str, audit: bool = True) -> Visit:
         seen.foreign = [url for url in browser.requests
                         if not url.startswith((root, "data:", "blob:"))]
         seen.errors = list(browser.errors)
-        seen.bytes = sum(map(packed, _files(browser.requests)))
+        seen.bytes = sum(map(packed, {Path(unquote(urlsplit(url).path))
+                                      for url in browser.requests if url.startswith("file:")}))
         seen.shift = browser.evaluate(SHIFTED)
         browser.evaluate(AXE.read_text(encoding="utf-8") + ";null")
         for theme in THEMES if audit else ():

@@ -66,7 +66,7 @@ def test_every_script_passes_shellcheck(written):
     (("check", "rules"), "alerts.yml"), (("check", "config"), "prometheus.yml"),
     (("test", "rules"), "*.test.yml")])
 def test_promtool_accepts_rules_configuration_and_unit_tests(written, command, name):
-    """Every alert fires beyond its threshold, is silent short of it and as predicted."""
+    """Every alert fires beyond its threshold and is silent short of it."""
     files = sorted(written.glob(f"*/monitoring/{name}"))
     assert len(files) >= len(WRITTEN)
     checked = done("promtool", *command, *files)

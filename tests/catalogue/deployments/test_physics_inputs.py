@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _door import number, spoilt
 
 import catalogue
 from catalogue.deployments.physics_inputs import (
     NORMAL_90,
     USUAL_NETWORK,
     Knob,
-    inside_inputs,
     knobs,
     link_problem,
     network_bandwidth,
@@ -19,7 +19,6 @@ from catalogue.deployments.physics_inputs import (
     scale_up_domain,
 )
 from catalogue.entries.profiles import WAYS
-from catalogue.reading.values import Value
 
 WIDE = "h800-profile-decode"  # 128 ranks on 16 servers
 SAID = 'source: "My test, https://example.org", kind: measured, note: {en: a, zh: 甲}}'
@@ -46,19 +45,16 @@ def over(tmp_path):
     """Latencies of the exchange of the wide deployment over a network of one's own."""
     def latencies(link, card="", *overrides):
         (tmp_path / "link.yml").write_text(link, encoding="utf-8")
-        node = (catalogue.ROOT / "nodes" / "hgx-h800.yml").read_text(encoding="utf-8")
-        (tmp_path / "node.yml").write_text(
-            node.replace("infiniband-400g", str(tmp_path / "link.yml")), encoding="utf-8")
-        text = (catalogue.ROOT / "scenarios" / f"{WIDE}.yml").read_text(encoding="utf-8")
-        text = text.replace("node: hgx-h800", f"node: {tmp_path / 'node.yml'}")
+        node = spoilt(tmp_path / "node.yml", "nodes/hgx-h800", "infiniband-400g",
+                      str(tmp_path / "link.yml"))
         if card:
             (tmp_path / "priors.yml").write_text(card, encoding="utf-8")
             (tmp_path / "card.yml").write_text(
                 "name: {en: Mine, zh: 我的卡}\nlike: nvidia-h800\n"
                 f"mechanisms: {tmp_path / 'priors.yml'}\n", encoding="utf-8")
-            text = text.replace("device: nvidia-h800\n", f"device: {tmp_path / 'card.yml'}\n")
-        (tmp_path / "plan.yml").write_text(text, encoding="utf-8")
-        inputs = catalogue.load_scenario(tmp_path / "plan.yml", overrides=overrides).inputs()
+            overrides = (f"device={tmp_path / 'card.yml'}", *overrides)
+        inputs = catalogue.load_scenario(
+            WIDE, overrides=[f"cluster.node={node}", *overrides]).inputs()
         return inputs["exchange_alpha"], inputs["exchange_network_alpha"]
     return latencies
 
@@ -92,31 +88,18 @@ def test_scale_up_domain_and_share_of_the_network(node, cards, port):
     assert network_bandwidth(entry) == whole * port
 
 
-@pytest.mark.parametrize(("link", "mesh", "pair", "all_links", "adds"), [
-    ("hccs-910b", 1, 28e9, 196e9, 0), ("nvlink-h100", 0, 450e9, 450e9, 1)])
-def test_topology_of_a_server(link, mesh, pair, all_links, adds):
-    inputs = inside_inputs(catalogue.load_link(link))
-    assert [inputs[name] for name in ("full_mesh", "pair_bandwidth", "device_link_bandwidth",
-                                      "switch_adds")] == [mesh, pair, all_links, adds]
-
-
 @pytest.mark.parametrize(("link", "devices", "reached"), [
     ("hccs-910b", 8, True), ("hccs-910b", 9, False), ("nvlink-h100", 72, True),
     ("pcie-4-x16", 2, True)])
 def test_devices_reached_by_topology(link, devices, reached):
-    count = Value(devices, "1", str(devices), "arithmetic", "derived", devices, devices)
-    node = catalogue.load_node("atlas-800i-a2").model_copy(update={"devices_per_node": count})
+    node = catalogue.load_node("atlas-800i-a2").model_copy(
+        update={"devices_per_node": number(devices)})
     assert (link_problem(node, catalogue.load_link(link)) is None) == reached
 
 
 BASE = catalogue.load_scenario("h200-r1-vllm-tp8")  # MLA, experts in slices, FP8
 CARD = catalogue.load("mechanisms", BASE.device.mechanisms)
 HOST = catalogue.load_scenario("kt-4090d-v02")  # two processors compute all experts
-
-
-def number(value, low=None, high=None):
-    return Value(value, "1", str(value), "arithmetic", "assumed",
-                 value if low is None else low, value if high is None else high)
 
 
 def numbers(**values):
@@ -155,14 +138,9 @@ COUNT = number(4)
      {"given": numbers(latent_core_latency=3), "model": {"attention": "gqa"}}),
     ("latent_core_fill", {"given": numbers(latent_core_fill=3)},
      {"given": numbers(latent_core_fill=3), "model": {"attention": "csa"}}),
-    ("hyper_operators", {"given": numbers(hyper_operators=3), "model": {"hc_mult": COUNT}},
-     {"given": numbers(hyper_operators=3)}),
     ("linear_chunk_tokens", {"given": numbers(linear_chunk_tokens=3),
                              "model": {"linear_layers": COUNT}},
      {"given": numbers(linear_chunk_tokens=3)}),
-    ("index_workspace_rows", {"given": numbers(index_workspace_rows=3), "model": {"index_topk": 1}},
-     {"given": numbers(index_workspace_rows=3)}),
-    ("index_efficiency", {"model": {"index_topk": COUNT}}, {}),
     ("sparse_attention_efficiency", {"model": {"index_topk": COUNT}}, {}),
     ("exchange_buffer_tokens", {}, {"stated": numbers(exchange_gathered=1)}),
     ("score_traffic", {"given": numbers(score_traffic=3)}, {})])
@@ -172,8 +150,7 @@ def test_mechanisms_are_those_of_model_cut_and_engine(mechanism, with_it, withou
 
 
 @pytest.mark.parametrize(("stated", "mode"), [
-    ({}, "low_latency"), ({"exchange_normal": 1}, "normal"),
-    ({"exchange_normal": 0}, "low_latency")])
+    ({}, "low_latency"), ({"exchange_normal": 1}, "normal")])
 def test_an_exchange_has_the_mechanisms_of_its_mode(stated, mode):
     levels, found = getattr(CARD.all_to_all, mode), has(stated=numbers(**stated))
     assert found["exchange_alpha"].value == levels.node.alpha
@@ -182,36 +159,22 @@ def test_an_exchange_has_the_mechanisms_of_its_mode(stated, mode):
     assert found["exchange_buffer_tokens"].value == levels.buffer_tokens
 
 
-@pytest.mark.parametrize(("stated", "fp8"), [
-    ({}, 1 + 4 / 128), ({"exchange_gathered": 0}, 1 + 4 / 128), ({"exchange_gathered": 1}, 2)])
-def test_dispatch_element_bytes(stated, fp8):
-    assert inputs(stated=numbers(**stated))["dispatch_element_bytes"] == fp8
-    wide = replace(BASE, precision=catalogue.load_precision("bf16"))
-    assert inputs(base=wide, stated=numbers(**stated))["dispatch_element_bytes"] == 2
-
-
 @pytest.mark.parametrize(("changes", "name", "value"), [
-    ({"graphs": True}, "captured", 1), ({"graphs": None}, "captured", 0),
-    ({"scheduling": "mixed"}, "mixed_steps", 1),
-    ({"scheduling": "prefill-first"}, "mixed_steps", 0),
+    ({"graphs": None}, "captured", 0), ({"scheduling": "prefill-first"}, "mixed_steps", 0),
     ({"spread": {"balancing": "periodic"}}, "balanced_placement", 1),
     ({"spread": {"balancing": "ideal"}}, "even_routing", 1),
     ({"spread": {"balancing": "none"}}, "even_routing", 0),
-    ({"stated": numbers(exchange_normal=1)}, "exchange_normal", 1),
-    ({"prefill_coordination": "delay", "prefill_delay_steps": None}, "prefill_delay_steps", 30),
-    ({"prefill_coordination": "delay", "prefill_delay_steps": number(7)}, "prefill_delay_steps", 7),
-    ({"prefill_coordination": "eager", "prefill_delay_steps": number(7)}, "prefill_delay_steps", 0),
-])
+    ({"stated": numbers(exchange_gathered=1)}, "dispatch_element_bytes", 2),
+    ({"base": replace(BASE, precision=catalogue.load_precision("bf16"))},
+     "dispatch_element_bytes", 2)])
 def test_engine_behaviour_as_numbers(changes, name, value):
     assert inputs(**changes)[name] == value
 
 
 @pytest.mark.parametrize(("workload", "name", "value"), [
-    ({"requests": number(70)}, "bench_requests", 70),
-    ({"accepted_length": number(2.5)}, "accepted_length", 2.5),
     ({"arrivals": "poisson"}, "open_arrivals", 1), ({"arrivals": "burst"}, "open_arrivals", 0),
     ({"length_distribution": "exponential"}, "prompt_variation", 1),
-    ({"length_distribution": "constant"}, "answer_variation", 0), ({}, "answer_variation", 0),
+    ({"length_distribution": "constant"}, "answer_variation", 0),
     ({"length_distribution": "lognormal", "length_variation": number(0.3)},
      "answer_variation", 0.3)])
 def test_workload_as_numbers(workload, name, value):

@@ -3,8 +3,8 @@
 from itertools import product
 
 import pytest
+from _door import number
 
-import calc
 import catalogue
 from catalogue.deployments.physics_inputs import (
     BITS,
@@ -13,24 +13,10 @@ from catalogue.deployments.physics_inputs import (
     nearest_known,
 )
 from catalogue.entries.hardware import Peaks, ShareByDtype, TimeByDtype
-from catalogue.reading.values import Value
 
-CARD = """name: {{en: Mine, zh: 我的卡}}
-like: {like}
-mechanisms: {mechanisms}
-sparse_peak: null
-matrix_peak:
-  {dtype}: {{value: {peak} TFLOPS, source: "A data sheet, https://example.org", kind: vendor}}
-"""
 H200 = catalogue.load_device("nvidia-h200-sxm")
 PRIORS = {name: catalogue.load("mechanisms", name) for name in catalogue.names("mechanisms")}
 OF_CARDS = sorted(name for name, priors in PRIORS.items() if not priors.is_host)
-PRECISIONS = {"fp4": "nvfp4", "fp8": "fp8-block", "int8": "w8a8-int8", "bf16": "bf16"}
-
-
-def number(value, low=None, high=None):
-    return Value(value, "1", str(value), "arithmetic", "assumed",
-                 value if low is None else low, value if high is None else high)
 
 
 def table(cls, **values):
@@ -43,25 +29,6 @@ def table(cls, **values):
 def card(**peaks):
     """A card that multiplies some dtypes."""
     return H200.model_copy(update={"matrix_peak": table(Peaks, **peaks), "vector_peak": None})
-
-
-@pytest.fixture
-def path(tmp_path):
-    def write(like="nvidia-h200-sxm", mechanisms="nvidia-h200", dtype="fp4", peak=4000):
-        (tmp_path / "mine.yml").write_text(
-            CARD.format(like=like, mechanisms=mechanisms, dtype=dtype, peak=peak), "utf-8")
-        return tmp_path / "mine.yml"
-    return write
-
-
-@pytest.mark.parametrize(("name", "dtype"), [
-    *product(["nvidia-hopper", "ascend-910a"], PRECISIONS), ("amd-mi300x", "fp4"),
-    ("intel-gaudi-3", "int8")])
-def test_every_dtype_on_a_class_of_cards_has_an_answer(path, name, dtype):
-    scenario = catalogue.load_scenario(
-        "h200-r1-sglang-mtp", device=path(mechanisms=name, dtype=dtype),
-        overrides=[f"precision={PRECISIONS[dtype]}"])
-    assert calc.estimate(scenario).quantities["tpot"].value > 0
 
 
 def test_efficiency_bounds_contain_measured_narrow_dtypes():

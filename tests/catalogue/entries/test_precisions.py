@@ -1,9 +1,9 @@
 """Precisions: what they store to the last byte, what they multiply, and which card can."""
 
-import math
 from fractions import Fraction
 
 import pytest
+from _models import weight_bytes
 
 import calc
 import catalogue
@@ -19,32 +19,9 @@ MTP_COPIES = 2 * 129_280 * 7168  # embedding and head, stored again with the pre
 WIDTHS = {"fp32": 32, "tf32": 19, "bf16": 16, "fp16": 16, "fp8": 8, "int8": 8, "fp4": 4}
 
 
-def classes(name="deepseek-v3"):
-    """Parameters of a model by the class that a precision stores them in [1]."""
-    counted: dict[str, int] = {}
-    for kind, count in calc.parameters_by_class(catalogue.load_model(name)).items():
-        stored = "attention" if kind.startswith("attention") else kind
-        counted[stored] = counted.get(stored, 0) + count
-    return counted
-
-
-def size(precision, model="deepseek-v3", without=()):
-    """Bytes of a model's weights in a precision, some classes left out [B]."""
-    stored = catalogue.precision_inputs(catalogue.load_precision(precision))
-    return math.fsum(count * stored[f"{name}_weight_bytes"]
-                     for name, count in classes(model).items() if name not in without)
-
-
 def evaluated(*overrides):
     scenario = catalogue.load_scenario("s0-scenario-1", overrides=overrides)
     return calc.evaluate(scenario.inputs(), "mla")
-
-
-def bits(name):
-    """Bits per element of a format, exactly [bit]."""
-    entry = catalogue.load_format(name)
-    shared = entry.scale_bits.value + entry.zero_bits.value
-    return entry.bits.value + (Fraction(shared, entry.group_size.value) if shared else 0)
 
 
 def missing(precision, device, classes=None):
@@ -63,7 +40,6 @@ def missing(precision, device, classes=None):
     ("nvfp4-output", (Fraction(9, 2) * OUTPUT + 16 * (LATENT - OUTPUT)) / LATENT),
     ("int8-latent48", Fraction(48 * 8 + 13 * 16, 61))])
 def test_bits_of_an_element_with_its_share_of_scales(name, expected):
-    assert bits(name) == expected
     assert catalogue.load_format(name).bytes_per_element == pytest.approx(
         float(expected) / 8, rel=0, abs=1e-15)
 
@@ -77,14 +53,14 @@ def test_fp8_of_deepseek_v3_to_the_byte():
     wide = n["mtp_layer_parameters"] - attention - 257 * EXPERT  # router, norms, joining matrix
     mtp = (attention + 257 * EXPERT) * fp8 + 2 * wide + 2 * MTP_COPIES
     biases, whole_blocks = (58 + 1) * 256 * (4 - 2), 62 * (5 - 4.5) * (7168 // 128) * 4
-    tensors = size("fp8-block") + mtp + biases + whole_blocks
+    tensors = weight_bytes("deepseek-v3", "fp8-block") + mtp + biases + whole_blocks
     assert tensors == 688_574_839_360
 
 
 def test_gpt_oss_to_the_byte():
     """65.2 GB; biases of experts are BF16 in the file and MXFP4 in the count."""
     biases = 36 * 128 * (2 * 2880 + 2880)
-    exact = size("mxfp4-w4a16", "gpt-oss-120b") + biases * (
+    exact = weight_bytes("gpt-oss-120b", "mxfp4-w4a16") + biases * (
         2 - catalogue.load_format("mxfp4").bytes_per_element)
     assert exact == 65_248_815_744
 

@@ -6,7 +6,7 @@ import pytest
 from pyarrow import parquet
 
 from catalogue import ParamsError
-from catalogue.tables import CONVENTIONS, OPERATORS, shelf
+from catalogue.tables import shelf
 
 HEAD = {"framework": "SGLang", "version": "0.5.14", "device": "NVIDIA H200", "op_name": "x",
         "kernel_source": "its_kernel"}
@@ -111,7 +111,3 @@ def test_a_damaged_table_is_refused(written, tmp_path):
     path.write_bytes(path.read_bytes()[:-50])
     with pytest.raises(ParamsError, match=r"gemm_perf\.parquet: cannot be read as a Parquet file"):
         tables.table("gemm")
-
-
-def test_every_operator_has_a_convention():
-    assert {rule.operator for rules in CONVENTIONS.values() for rule in rules} == OPERATORS.keys()
