@@ -46,7 +46,6 @@ LINK = "right: [multiply, 2, x], sourced: {x: links/nvlink-h20/device_bandwidth}
 ROWS = ("sourced: {low: measurements/s2-910b1-awq/tpot/concurrency=1/min, "
         "high: measurements/s2-910b1-awq/tpot/concurrency=1/max}, right: low, most: high")
 AT = "truth: 'measurements/s2-910b1-awq/tpot"
-FLAG = "setting: {program: vLLM, engine: vllm, name: "
 SIDES = "inputs: {a: 2, b: 1}"
 POSITIVE = st.floats(1e-3, 1e6)
 WIDE = Amount(100.0, 80.0, 130.0)
@@ -90,11 +89,8 @@ VERDICTS = [
     ("printed: 22 ms, bound: at_most, truth: 's2-910b1-awq:tpot'", NUMBER, ()),
     (f"words: w, comparison: {{of: [divide, a, b], above: 1}}, {SIDES}", MET, ()),
     (f"words: w, comparison: {{of: [divide, a, b], below: 1}}, {SIDES}", NUMBER, ()),
-    (f"printed: 32768, {FLAG}max_model_len, value: 32768}}", SETTING, ("accepted",)),
-    (f"printed: 32768, {FLAG}max_model_len, value: 32768}}, deployment: s1-plan-c",
-     SETTING, ("accepted", INFEASIBLE)),
-    # releases that had it are older than the model
-    (f"printed: 512, {FLAG}max_paddings, value: 512}}", SETTING, ("unknown",)),
+    ("printed: 32768, setting: {program: vLLM, engine: vllm, name: max_model_len, value: 32768}, "
+     "deployment: s1-plan-c", SETTING, ("accepted", INFEASIBLE)),
     ("printed: 10 ms, alert: {of: 's2-910b1-awq:tpot', fires: above}", THRESHOLD, (ALWAYS,)),
     (f"printed: 3, {OPENED}", UNVERIFIABLE, ()),
     (f"printed: 3, {OPENED}, assumed: true", ASSUMPTION, ()),

@@ -33,6 +33,7 @@ WIDTHS = ("hidden_size", "intermediate_size", "moe_intermediate_size", "routed_e
           "v_head_dim", "index_head_dim", "linear_key_head_dim", "linear_value_head_dim",
           "o_lora_rank", "vocab_size", "input_tokens", "output_tokens")
 EDGES = {
+    "nothing divides evenly": {},
     "one output token": {"output_tokens": 1, "think_time": 0.5},
     "one user": {"concurrency": 1, "input_tokens": 3},
     "open arrivals": {"open_arrivals": 1, "output_tokens": 7.5, "stream_interval": 1},
@@ -75,12 +76,6 @@ def uneven(seed: int, attention: str) -> dict[str, Any]:
     inputs = random_inputs(seed, attention)
     return inputs | {name: inputs[name] + eighths / 8 for eighths, name in enumerate(WIDTHS, 2)
                      if inputs[name] > 1}
-
-
-@pytest.mark.parametrize("attention", VARIANTS)
-@pytest.mark.parametrize("seed", range(100, 104))
-def test_formulas_equal_runtime_where_nothing_divides_evenly(attention, seed):
-    assert crosscheck(uneven(seed, attention), attention).worst <= TOLERANCE
 
 
 @pytest.mark.parametrize("attention", VARIANTS)
