@@ -11,7 +11,6 @@ import catalogue
 from calc.answer.nearest import AXES, layouts_of
 from calc.capacity.growth import layouts
 from calc.layouts.feasible import (
-    HEADROOM,
     MEMORY,
     OF_MEMORY,
     Judge,
@@ -129,36 +128,6 @@ def test_many_layouts_are_judged_as_each_is(subject, table, precision, first):
         assert set(alone.tolist()) <= {-1, order.index(kind)}
 
 
-def test_remembered_judgements_depend_on_subject_and_table(subject, table):
-    """One judge that is asked again and again answers as a new one does each time."""
-    other = replace(subject, precision=catalogue.load_precision("w4a8-int8"))
-    few = {name: column[::7] for name, column in table.items()}
-    judge = Judge()
-    for one in (subject, other, replace(subject, engine="sglang@0.5.6.post2"), subject):
-        for rows, key in ((table, "all"), (few, "few"), (few, None), (table, None), (table, "all")):
-            assert (judge.kinds(one, rows, key) == Judge().kinds(one, rows)).all()
-    assert judge.kinds(other, table, "all").min() >= 0
-
-
-def test_sizes_that_are_absent_are_one(subject):
-    kinds = ("kernel", "division", "dealt", "drafts")
-    none = Judge().kinds(subject, {"expert": np.array([], int)}, kinds=kinds)
-    assert none.tolist() == []
-    assert Judge().kinds(subject, {"expert": np.array([1, 8, 48, 8])}, kinds=kinds).tolist() == [
-        next((list(KINDS).index(problem.kind) for problem in problems(
-            subject, Cut(expert=size), kinds)), -1) for size in (1, 8, 48, 8)]
-    other = replace(subject, device=catalogue.load_device("ascend-910b2"))
-    assert not admitted(other, {"expert": np.array([1, 8])}, kinds).any()
-
-
-def test_has_room():
-    assert has_room(0.0)
-    assert not has_room(-1e-9)
-    assert has_room({HEADROOM: 5.0, "other": -9.0}, 5.0)
-    assert not has_room({HEADROOM: 5.0}, 5.1)
-    assert has_room(np.array([-1.0, 0.0, 2.0]), 1.0).tolist() == [False, False, True]
-
-
 @pytest.mark.parametrize(("name", "settings"), [
     ("s0-scenario-1", ()), ("h200-r1-vllm-tp8", ("precision=bf16",)),
     ("h200-v32-sglang-mtp", ("workload.concurrency=9000", "workload.requests=9000")),
@@ -175,19 +144,5 @@ def test_memory_reason_states_all_that_is_short(name, settings):
     assert numbers["short"] == pytest.approx(numbers["memory_per_device"]
                                              - numbers["usable_memory"])
     assert numbers["copies"] == found["absorbed_copies_per_device"] + found["mtp_weights"]
-    assert reason.as_json() == {"kind": MEMORY, **numbers, "text": reason.text}
     copied, buffered = (" copies" in reason.text["en"], "buffers" in reason.text["en"])
     assert (copied, buffered) == (numbers["copies"] > 0, numbers["exchange_buffers"] > 0)
-
-
-@pytest.mark.parametrize(("settings", "begin"), [
-    (["precision=w4a8-int8"], str.isupper),
-    (["parallelism.expert_parallel=4", "parallelism.expert_tensor_parallel=2"], str.islower)])
-def test_reasons_are_sentences_that_keep_the_name_of_a_release(settings, begin):
-    scenario = catalogue.load_scenario(BASE, overrides=["engine=vllm@0.13.0", *settings])
-    found = not_loaded(scenario)
-    assert begin(found[0].text["en"][0])
-    for reason, problem in zip(found, problems(subject_of(scenario), cut_of(scenario)),
-                               strict=True):
-        assert reason.text["en"].lower() == f"{problem.text['en']}.".lower()
-        assert reason.text["zh"] == f"{problem.text['zh']}\u3002"

@@ -6,9 +6,7 @@ import shlex
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
 import pytest
-import yaml
 
 import catalogue
 from calc.layouts.layout import (
@@ -17,24 +15,18 @@ from calc.layouts.layout import (
     Choice,
     Row,
     Sizes,
-    Start,
-    at,
     card_counts,
     changed,
     contents,
     enumerate_layouts,
-    family,
     iter_rows,
     of_pool,
     placement,
     scenario,
     set_line,
     text,
-    unrun,
 )
 from calc.searching.goal import load_goal
-from catalogue.deployments.cuts import Cut, written
-from catalogue.messages import LANGUAGES
 
 
 def plain_loops(counts, contexts, spares):
@@ -58,24 +50,12 @@ def test_layouts_are_complete_and_unique(contexts):
     assert left == 1 + 1 + 5  # with more than four stages: of 6, 8 and 16 cards
 
 
-@pytest.mark.parametrize(("devices", "left"), [(4, 0), (5, 1), (8, 1), (16, 5)])
-def test_more_stages_are_counted_unless_asked_for(devices, left):
-    """Of 16 cards 8 stages leave two, cut or copied, with one or two ranks of experts each."""
-    assert enumerate_layouts((devices,), Sizes())[1] == left
-    rows, none = enumerate_layouts((devices,), Sizes(pipeline=(1, devices)))
-    assert (none, rows["pipeline"].max()) == (0, devices)
-
-
 def test_listed_sizes_are_tried_where_they_divide():
     rows, _ = enumerate_layouts((12,), Sizes(tensor=(2, 5, 6), pipeline=(1, 3), data=(2, 6),
                                              expert=(4, 12), slices=(0, 2)))
     sizes = [(2, 1, 6, 4), (2, 1, 6, 12), (2, 3, 2, 4), (6, 1, 2, 4), (6, 1, 2, 12)]
     assert [tuple(row.values()) for row in iter_rows(rows)] == [
         (12, *size, slices, 0, 1) for size in sizes for slices in (0, 2)]
-    assert list(next(iter_rows(rows))) == list(LAYOUT_AXES)
-    none, left = enumerate_layouts((), Sizes())
-    assert (left, [len(column) for column in none.values()]) == (0, [0] * len(LAYOUT_AXES))
-    assert at(rows, np.array([1, 4]))["slices"].tolist() == [2, 0]
 
 
 @pytest.mark.parametrize(("fewest", "most", "per_node", "tried"), [
@@ -156,15 +136,12 @@ def test_written_file_loads_as_the_choice(tmp_path, moved):
 
 
 @pytest.mark.parametrize(("settings", "moved", "part", "expected"), [
-    ("", {"device": "ascend-910b2"}, "workload.block_size", 128), ("", {}, "mechanisms", None),
+    ("", {"device": "ascend-910b2"}, "workload.block_size", 128),
     ("space.block_size=32", {}, "workload.block_size", 32),
     ("", {"engine": "vllm@0.33.0"}, "workload.block_size", None),
     ("demand.prefix_hit_share=0.5", {}, "mechanisms", {"prefix_hit_share": 0.5}),
-    ("", {"micro_batches": 2}, "mechanisms", {"micro_batches": 2}),
-    ("", {"pool": "prefill", "expert": 16}, "mechanisms", {"exchange_normal": 1}),
     ("limits.ttft=null limits.tpot=50ms", {}, "limits", {"tpot": {"mean": "0.05 s"}}),
-    ("limits.ttft=null limits.tpot=null", {}, "limits", None),
-    ("", {}, "workload.arrivals", "closed-loop"), ("", {}, "workload.think_time", None),
+    ("", {}, "workload.arrivals", "closed-loop"),
     ("demand.think_time=5s", {}, "workload.think_time", "5.0 s"),
     ("demand.arrivals=burst", {}, "workload.arrivals", "burst"),
     ("demand.users=null demand.arrival_rate=2request/s", {}, "workload.arrivals", "poisson"),
@@ -176,62 +153,14 @@ def test_contents_of_a_file(settings, moved, part, expected):
     assert (file[root].get(key) if key else file.get(root)) == expected
 
 
-def test_family_states_shared_values_once():
-    pools = {"prefill": replace(PLAIN, pool="prefill", chunk=4096, data=1, devices=8),
-             "decode": replace(PLAIN, pool="decode")}
-    written = yaml.safe_load(family(GOAL, pools["prefill"], pools["decode"]))
-    variants = written["variants"]
-    shared = {key: value for key, value in written.items() if key not in ("variants", "title")}
-    first, second = variants.values()
-    assert {key for key in first if second.get(key) == first[key]} <= {"device"}
-    assert shared.keys() & (first.keys() | second.keys()) <= {"device"}
-    for name, choice in pools.items():
-        own = yaml.safe_load(yaml.safe_dump(contents(GOAL, choice)))
-        if name == "decode":  # all users of the deployment, wherever their requests are
-            own["workload"]["concurrency"] = GOAL.demand.users
-        assert (shared | variants[name]).items() >= {
-            key: value for key, value in own.items() if key != "title"}.items()
-        assert variants[name]["title"].keys() == set(LANGUAGES)
-
-
 @pytest.mark.parametrize(("moved", "extras"), [
-    ({}, 0), ({"spares": 8}, 1), ({"micro_batches": 2}, 1), ({"slices": 2}, 1), ({"slices": 1}, 0),
-    ({"pipeline": 2}, 2), ({"drafts": 3, "spares": 1}, 2), ({"context": 2}, 2),
-    ({"tensor": 4, "data": 4, "expert": 16}, 1), ({"tensor": 1, "data": 16, "expert": 16}, 0),
-    ({"expert": 2}, 1), ({"expert": 1}, 0)])
+    ({}, 0), ({"micro_batches": 2}, 1), ({"slices": 2}, 1), ({"slices": 1}, 0),
+    ({"pipeline": 2}, 2),
+    ({"drafts": 3, "spares": 1}, 2), ({"context": 2}, 2), ({"expert": 2}, 1), ({"expert": 1}, 0),
+    ({"tensor": 4, "data": 4, "expert": 16}, 1), ({"tensor": 1, "data": 16, "expert": 16}, 0)])
 def test_extras_count_mechanisms_of_all_pools(moved, extras):
     row = Row(replace(PLAIN, **moved), {})
     assert (row.extras, Row(PLAIN, {}, prefill=row.choice).extras) == (extras, extras + 2)
-
-
-def test_row_of_one_and_of_two_pools():
-    pair = Row(PLAIN, {}, prefill=replace(PLAIN, devices=8, concurrency=4), binds="transfer")
-    assert (pair.devices, pair.choices) == (24, (pair.prefill, pair.choice))
-    assert pair.layout == (replace(PLAIN, devices=8, concurrency=0), replace(PLAIN, concurrency=0))
-    assert pair.kind[1] == replace(PLAIN, chunk=0, utilization=0, concurrency=0)
-    assert pair.as_json() == {"prefill": pair.prefill.as_json(), "decode": PLAIN.as_json(),
-                              "binds_pools": "transfer", "quantities": {}}
-    one, data = Row(PLAIN, {"tpot": .05}, over={"tpot": .2}), PLAIN.as_json()
-    assert one.as_json() == {"choice": data, "set": set_line(AS_SET), "over": {"tpot": .2},
-                             "quantities": {"tpot": .05}}
-    assert (data["spares"], data["devices"], len(data)) == (0, 16, 16)
-    assert one.worth({"cost": -1, "tpot": -1, "cards": -1}) == (-np.inf, -.05, -16)
-    assert one.worth({"throughput": 1}) == (-np.inf,)
-    announced = replace(PLAIN, device="nvidia-rubin", node="vr200-nvl72")
-    assert Row(announced, {}).as_json()["announced"].isascii()
-    assert Start("vllm@0.33.0").text.endswith("--engine vllm@0.33.0")
-    assert Start(None, "no such kernel").text.endswith("no such kernel")
-
-
-def test_kernels_and_releases_of_each_pool():
-    """No release runs W4A8-INT8 on an H20, and SGLang deals no cache over its ranks there."""
-    unknown, dealt = (replace(PLAIN, precision="w4a8-int8"),
-                      replace(PLAIN, context=4, engine="sglang@0.5.6"))
-    kernels = Row(PLAIN, {}, prefill=unknown).kernels(catalogue.load_model("deepseek-v3"))
-    assert [kernel is None for kernel in kernels] == [True, False]
-    for row, count in ((Row(PLAIN, {}), 0), (Row(unknown, {}), 1), (Row(dealt, {}), 1),
-                       (Row(dealt, {}, prefill=unknown), 2)):
-        assert [reason.keys() for reason in unrun(GOAL, row)] == [set(LANGUAGES)] * count
 
 
 def test_changed_settings_keep_their_source_and_equal_overrides():
@@ -248,33 +177,3 @@ def test_changed_settings_keep_their_source_and_equal_overrides():
     assert changed(HAVE, {"mechanisms.kernel_boundary": 0}).inputs()["kernel_boundary"] == 0
     line = set_line({"a.b": 3, "device": "my card; x.yml"})
     assert shlex.split(line) == ["--set", "a.b=3", "--set", "device=my card; x.yml"]
-
-
-def test_layout_is_named_with_experts_before_their_slices():
-    sliced = replace(PLAIN, tensor=8, data=1, devices=8, expert=4, slices=2)
-    assert sliced.layout == written(Cut(8, 1, 1, 4, 2))["en"]
-    assert sliced.layout != written(Cut(8, 1, 1, 2, 4))["en"]
-
-
-LAYOUTS = (
-    {"parallelism.tensor_parallel": 8, "parallelism.data_parallel": 1,
-     "parallelism.expert_parallel": 8},
-    {"parallelism.tensor_parallel": 1, "parallelism.data_parallel": 8,
-     "parallelism.expert_parallel": 8},
-    {"parallelism.tensor_parallel": 1, "parallelism.data_parallel": 8,
-     "parallelism.expert_parallel": 8, "workload.max_num_batched_tokens": 2048},
-)
-
-
-@pytest.mark.parametrize("settings", LAYOUTS)
-@pytest.mark.parametrize("engine", ["sglang", "sglang@0.5.3", "vllm", "vllm@0.11"])
-@pytest.mark.parametrize("device", ["nvidia-h200-sxm", "nvidia-b200"])
-@pytest.mark.parametrize("drafts", [0, 1])
-def test_changes_are_those_of_the_command_line(settings, engine, device, drafts):
-    settings = settings | {"workload.draft_tokens": drafts}
-    asked = [f"engine={engine}", f"device={device}", "cluster.node=" + str(
-        catalogue.load_device(device).node)]
-    whole = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=asked)
-    same = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
-        *asked, *(f"{path}={value}" for path, value in settings.items())])
-    assert changed(whole, settings).inputs() == same.inputs()

@@ -9,11 +9,10 @@ import pytest
 
 from calc.costing.ownership import cards_within, stated
 from calc.layouts.layout import scenario
-from calc.layouts.space import AXES, CHUNKS, DRAFTS, Base, Space, choice_at, node_of
+from calc.layouts.space import AXES, CHUNKS, DRAFTS, Base, Space, choice_at
 from calc.searching.candidates import CandidateCells
 from calc.searching.goal import load_goal
-from catalogue import ParamsError, load_device
-from catalogue.planning import MOST_CARDS, Offer
+from catalogue.planning import MOST_CARDS
 
 VLLM, SGLANG = "vllm@0.33.0", "sglang@0.5.23"  # the newest
 H20 = Base("nvidia-h20", "hgx-h20", VLLM, "fp8-block")
@@ -76,18 +75,6 @@ def test_sizes_tried_unless_stated(settings, chunks, drafts, slices):
     assert CHUNKS[0] == 2**10
 
 
-@pytest.mark.parametrize(("settings", "pool", "context", "own", "groups"), [
-    (("demand.input_tokens=3000", "demand.output_tokens=200"), None, 3200, True, False),
-    (("demand.context_tokens=9000",), None, 9000, True, False),
-    (("space.any_engine=true",), None, 3072, False, False), ((), "decode", 3072, True, True),
-    (("space.staged_groups=true",), None, 3072, True, True)])
-def test_subject_has_the_longest_request(settings, pool, context, own, groups):
-    found = space(*settings).subject(H20, pool)
-    assert (found.context, found.engines_own, found.staged_groups) == (context, own, groups)
-    assert (found.device.id, found.node.id, found.precision.id) == (
-        H20.device, H20.node, "fp8-block")
-
-
 def test_bases_are_engines_and_formats_that_run_on_the_card():
     engines = space("engines=vllm@0.33.0,vllm-ascend,sglang", "precisions=fp8-block").bases()
     assert [base.engine for base in engines] == ["vllm@0.33.0", "sglang"]
@@ -121,19 +108,6 @@ def test_stages_are_whole_servers_where_cards_are_joined_faster_than_by_pcie(dev
     assert ((rows["pipeline"] == 2) & (rows["tensor"] == 4)).any()
 
 
-def test_copies_of_experts_and_micro_batches_are_for_several_servers():
-    some = space("cards.most=16", "precisions=fp8-block", "space.chunks=8192")
-    base, = some.bases()
-    cells = joined(some.cells(base))
-    within = cells["expert"] <= 8
-    assert set(cells["spares"][within].tolist()) == {0}
-    assert set(cells["micro_batches"][within].tolist()) == {1}
-    assert {0, 16} <= set(cells["spares"][~within].tolist())
-    assert 2 in cells["micro_batches"]
-    with pytest.raises(ParamsError):
-        space("engines=vllm@next").bases()
-
-
 def test_offers_of_any_card_are_accelerators_with_a_server():
     names = {offer.device for offer in Space(load_goal("million-tokens")).offers}
     assert {"nvidia-h200-sxm", "ascend-910b2", "ascend-910c-die"} <= names
@@ -154,24 +128,6 @@ def test_quality_keeps_formats_that_lose_no_more():
         found, left_out = tried(f"limits.quality={asked}")
         assert found == kept < every
         assert left_out == len(every - kept)
-
-
-NO_SERVER = [
-    ("kunpeng-920", "devices: 'kunpeng-920' is a host processor, expected an accelerator."),
-    ("ascend-910c-package", "devices: 'ascend-910c-package' is a package that software sees as 2 "
-     "devices, expected 'ascend-910c-die'."),
-    ("ascend-910a", "devices: no server of the catalogue holds 'ascend-910a', name one: "
-     "{device: ascend-910a, node: NAME}.")]
-
-
-@pytest.mark.parametrize(("device", "message"), NO_SERVER)
-def test_card_without_a_server_is_refused(device, message):
-    with pytest.raises(ParamsError) as refused:
-        node_of(Offer.model_construct(node=None, device=device), load_device(device))
-    assert str(refused.value) == message
-    card = load_device("nvidia-h20")
-    assert [node_of(Offer.model_construct(device=card.id, node=node), card).id
-            for node in (None, "hgx-h200")] == ["hgx-h20", "hgx-h200"]
 
 
 @pytest.mark.parametrize(("settings", "staged"), [
@@ -196,15 +152,11 @@ def test_every_layout_has_every_value_of_the_other_axes():
                  "space.decode_context=1", "space.memory_utilization=0.8,0.95")
     base, = some.bases()
     cells, layouts = joined(some.cells(base)), some.layouts(base)
-    shared = cells["expert"] > cells["tensor"]
-    assert set(cells["micro_batches"][shared].tolist()) == {1, 2}
-    assert set(cells["micro_batches"][~shared].tolist()) == {1}
     others = ("chunk", "drafts", "micro_batches", "utilization")
     for expert, count in ((16, 16), (8, 8)):
         own = {name: column[cells["expert"] == expert] for name, column in cells.items()}
         assert len(set(zip(*(own[name].tolist() for name in others), strict=True))) == len(
             own["data"]) == count
-    assert set(cells["utilization"].tolist()) == {80, 95}
     assert some.size(base) == len(layouts["data"]) * 16
 
 
@@ -247,17 +199,3 @@ def test_inputs_of_a_kind_are_those_of_each_of_its_files(pool):
             own = scenario(some.goal, replace(choice, pool=pool)).inputs()
             assert {name: float(np.ravel(value)[0]) for name, value in columns.items()} == (
                 pytest.approx(own))
-
-
-@pytest.mark.parametrize("engine", [None, VLLM])
-def test_first_deployment_of_cells_is_that_of_its_file(engine):
-    some = space("precisions=fp8-block", *SMALL, "space.any_engine=true", "cards.fewest=8",
-                 "cards.most=16", engine=engine)
-    base, = some.bases()
-    for cells in some.cells(base):
-        for pool in (None, "decode"):
-            choice = choice_at(base, cells, 0, 1)
-            own = scenario(some.goal, replace(choice, pool=pool))
-            assert some.first(base, cells, pool).inputs() == own.inputs()
-    resolved = Space(some.goal, resolve=lambda choice: choice)
-    assert resolved.first(base, cells, "prefill").pool == "prefill"

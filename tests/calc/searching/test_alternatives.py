@@ -33,12 +33,6 @@ def test_default_share_of_each_candidate_is_that_of_its_deployment(engine):
     assert len(set(shares.values())) > 3
 
 
-def test_stated_share_is_that_of_every_candidate():
-    stated = catalogue.load_scenario("h200-r1-sglang-tp8",
-                                     overrides=["workload.memory_utilization=0.8"])
-    assert default_share(stated) is None
-
-
 @pytest.mark.parametrize("name", ["s1-plan-c", "s0-config-4.1", "s2-910b1-awq",
                                   "h200-r1-sglang-tp8", "b200-energy-gpqa"])
 def test_advice_is_what_its_command_gives(name):
@@ -47,4 +41,7 @@ def test_advice_is_what_its_command_gives(name):
     for advice in filter(None, (found.best, found.own, found.official)):
         asked = [f"{path}={value}" for path, value in advice.settings.items()]
         made = catalogue.load_scenario(name, overrides=asked)
+        assert made.devices == scenario.devices
         assert advice.quantities == pytest.approx(told_of(made), rel=1e-9)
+        assert advice.quantities["headroom_per_device"] >= 0
+        assert advice.quantities["output_throughput"] <= found.best.quantities["output_throughput"]

@@ -22,6 +22,9 @@ ERRORS = [
      "."),
     ("devices=ascend-910c-package", "devices: 'ascend-910c-package' is a package that software sees"
      " as 2 devices, expected 'ascend-910c-die'."),
+    ("devices=kunpeng-920", "devices: 'kunpeng-920' is a host processor, expected an accelerator."),
+    ("devices=ascend-910a", "devices: no server of the catalogue holds 'ascend-910a', name one: "
+     "{device: ascend-910a, node: NAME}."),
     ("limits.ttft={p90 2 s}", "--set limits.ttft: '{p90 2 s}' is no time and no times by "
      "percentile, expected limits.ttft.p90=2s, or limits.ttft={p90: 2 s}."),
     ("demand.users＝3", "--set demand.users＝3: expected KEY=VALUE, such as demand.users=3."),
