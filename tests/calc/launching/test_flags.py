@@ -14,47 +14,11 @@ from calc.answer.request_lengths import Longest
 from calc.launching.launch import deployment, scripts, started_pools
 from calc.launching.server import check_settings, layout, layouts, release_of
 from calc.launching.starting import ENGINES, check_start, pool_of
-from catalogue import ROOT, ParamsError, library, load_pools, load_scenario
-from catalogue.deployments import loading
+from catalogue import ROOT, ParamsError, deployment_names, load_pools, load_scenario
 from catalogue.engine import fitting, load_engine
-from catalogue.reading import yamlfile
 
 ANY = Longest(4096, ("of the test", ""), 0.0)
 R1, EP, ABSENT = "h200-r1-vllm-tp8", "--enable-expert-parallel", "absent"
-SPOKEN = {"--tokenizer-mode": "deepseek_v4", "--tool-call-parser": "deepseek_v4",
-          "--reasoning-parser": "deepseek_v4", "--enable-auto-tool-choice": None}
-PUBLISHED = [  # deployment, and flags of the recipe that its authors publish
-    ("v4-flash-8xh20", {  # vLLM, single_node_tep
-        "--kv-cache-dtype": "fp8", "--block-size": 256, "--tensor-parallel-size": 8, EP: None,
-        "--moe-backend": ABSENT, **SPOKEN}),
-    ("v4-flash-8xh200", {  # SGLang, H200, FP4, balanced
-        "--tp-size": 4, "--moe-runner-backend": "flashinfer_mxfp4",
-        "--speculative-algorithm": "EAGLE", "--speculative-num-steps": 1,
-        "--speculative-eagle-topk": 1, "--speculative-num-draft-tokens": 2,
-        "--reasoning-parser": "deepseek-v4", "--tool-call-parser": "deepseekv4",
-        "--page-size": 256, "--kv-cache-dtype": "fp8_e4m3"}),
-    ("v4-flash-8x910b2", {  # vLLM Ascend, A2
-        "--max-num-batched-tokens": 8192, "--gpu-memory-utilization": 0.9, "--max-num-seqs": 32,
-        "--tensor-parallel-size": 8, EP: None, "--quantization": "ascend", "--block-size": 128,
-        "--compilation-config": {"cudagraph_mode": "FULL_DECODE_ONLY"},
-        "--speculative-config": {"method": "mtp", "num_speculative_tokens": 1,
-                                 "enforce_eager": True},
-        "--additional-config": {"enable_dsa_cp": True,
-                                "multistream_overlap_shared_expert": True}, **SPOKEN}),
-    ("v4-pro-8xb300", {  # vLLM, eight B300
-        "--kv-cache-dtype": "fp8", "--block-size": 256, "--data-parallel-size": 8, EP: None,
-        "--moe-backend": "deep_gemm_mega_moe", "--all2all-backend": ABSENT, **SPOKEN}),
-    ("glm-5.2-16x910c", {  # vLLM Ascend, two servers of A3
-        "--data-parallel-size": 8, "--data-parallel-size-local": 4, "--tensor-parallel-size": 4,
-        EP: None, "--max-num-seqs": 6, "--max-num-batched-tokens": 4096,
-        "--gpu-memory-utilization": 0.92, "--quantization": "ascend",
-        "--speculative-config": {"method": "deepseek_mtp", "num_speculative_tokens": 3,
-                                 "enforce_eager": True},
-        "--additional-config": {"enable_dsa_cp": True, "multistream_overlap_shared_expert": True,
-                                "enable_sparse_sfa_c8": True, "enable_sparse_li_c8": True},
-        "--tool-call-parser": "glm47", "--reasoning-parser": "glm45"}),
-    ("qwen3.5-397b-8xh200", {"--data-parallel-size": 8, EP: None,
-                             "--reasoning-parser": "qwen3"})]
 VLLM, SGLANG = "vllm@0.33.0", "sglang@0.5.23"
 TP1, WIDE = "parallelism.tensor_parallel=1", (
     "parallelism.tensor_parallel=1", "parallelism.data_parallel=8", "parallelism.expert_parallel=8")
@@ -111,12 +75,6 @@ def started(name, engine=None, overrides=()):
                  for its in (pool.flags, pool.variables))
 
 
-@pytest.mark.parametrize(("name", "expected"), PUBLISHED)
-def test_launch_has_what_the_published_recipe_starts_with(name, expected):
-    flags, _ = started(name)
-    assert {flag: flags.get(flag, ABSENT) for flag in expected} == expected
-
-
 @pytest.mark.parametrize(("engine", "overrides", "expected"), CHANGED)
 def test_flags_follow_the_deployment(engine, overrides, expected):
     flags, _ = started(R1, engine, overrides)
@@ -161,19 +119,11 @@ def test_command_of_every_case(case):
             check_settings(pool.scenario, pool.release, flags, variables)
 
 
-def shipped():
-    """Every deployment of the catalogue, variants by themselves."""
-    for name in library.names("scenarios"):
-        path, _ = loading.find_scenario(name)
-        keys = loading.variant_keys(yamlfile.read(path))
-        yield from (f"{name}-{key}" for key in keys) if keys else (name,)
-
-
 @pytest.mark.nightly
 def test_every_shipped_deployment_under_every_release():
     """Of two thousand pairs, what is refused for its settings together says which."""
     written = 0
-    for name in shipped():
+    for name in deployment_names():
         for engine in set(fitting((load_pools(name) or (load_scenario(name),))[0].device)) & set(
                 ENGINES):
             for version in load_engine(engine).versions:
@@ -349,8 +299,7 @@ HOSTS = [
     (["a"], "--hosts: 1 names, expected 2, one per node."),
     (["a", "a"], "--hosts: a name stands twice, expected one per node."),
     *((["a", host], f"--hosts: {host!r} is no name of a host, expected letters, digits, '.' and "
-       "'-'.") for host in ("a b", "$(id)", "a;b", "a\nb", "é", "a_b", "a-")),
-    (["a", "-b"], "--hosts: '-b' is no name of a host, expected letters, digits, '.' and '-'.")]
+       "'-'.") for host in ("$(id)", "a\nb", "é", "a-", "-b"))]
 
 
 @pytest.mark.parametrize(("hosts", "message"), HOSTS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import pytest
 
 from calc.launching.launch import deployment
@@ -14,14 +12,6 @@ FEW = ("workload.concurrency=64", "workload.requests=64")
 DRAFTED = ("mechanisms.prefix_hit_share=0.5", "workload.draft_tokens=1",
            "workload.accepted_length=1.7")
 HOUR, DAY, DAYS = ("1h", "5m"), ("6h", "30m"), ("3d", "6h")
-STEP = 20.0
-
-
-@functools.cache
-def watched(*settings, engine="vllm@0.33.0", name=NAME):
-    """Pools of a deployment, each with its alerts by name."""
-    made = deployment(name, settings, engine=engine)
-    return [(each, {alert.name: alert for alert in each.alerts}) for each in made.watched]
 
 
 # --- alerts ---------------------------------------------------------------------------------------
@@ -30,8 +20,8 @@ def watched(*settings, engine="vllm@0.33.0", name=NAME):
 def test_thresholds_follow_from_predictions():
     """Ends of intervals; nine tenths of the throughput while nine tenths are in flight; a queue by
     Little's law; the share of the cache; steps that overflow."""
-    (each, found), = watched(*FEW, *DRAFTED)
-    of = each.predicted
+    each, = deployment(NAME, (*FEW, *DRAFTED), engine="vllm@0.33.0").watched
+    of, found = each.predicted, {alert.name: alert for alert in each.alerts}
     expected = {"TimeToFirstTokenAbovePrediction": of.ttft.high,
                 "TimePerOutputTokenAbovePrediction": of.tpot.high,
                 "ThroughputBelowPrediction": 0.9 * of.throughput.low,

@@ -78,10 +78,3 @@ def test_the_nearest_recipe_is_of_the_checkpoint_that_is_started(name, checkpoin
     found = deployment(name)
     assert compare(found.pools[0]).of.checkpoint == checkpoint
     assert f":-{checkpoint}}}" in found.files["cluster.env"]
-
-
-def test_drafts_that_recipes_leave_out_say_why():
-    pool = deployment("mi355x-v4-pro-sglang", engine="sglang@0.5.23").pools[0]
-    drafts = next(each for each in compare(pool).differences
-                  if each.name == "--speculative-algorithm")
-    assert "incompatible" in drafts.why[0]
