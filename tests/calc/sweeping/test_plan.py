@@ -23,7 +23,6 @@ FLAG_ERRORS = [
      "--all keeps every deployment in files, expected -o FOLDER beside it.\n"),
     (["--axis=concurrency=1", "--scheduler=nonsense://x"], "--scheduler nonsense://x: no Dask "
      "scheduler answers there (ValueError), expected an address like tcp://10.0.0.1:8786.\n")]
-NARROW = ["parallelism.expert_parallel=1"]
 
 
 def plan_of(*axes, settings=(), **more):
@@ -31,18 +30,10 @@ def plan_of(*axes, settings=(), **more):
                          **{"quantities": ["tpot"]} | more))
 
 
-def test_rows_are_numbered_with_the_last_axis_fastest():
-    plan = plan_of(("concurrency", "3, 5, 7, 9"), ("precision", "fp8-block, w4a16-awq, w8a8-int8"),
-                   chunk=5)
-    assert (plan.shape, plan.count, plan.chunks, plan.outer) == ((3, 4), 12, 3, 1)
-    assert plan.settings(6) == {"precision": "w4a16-awq", "workload.concurrency": "7"}
-    assert plan.settings(11) == {"precision": "w8a8-int8", "workload.concurrency": "9"}
-
-
 def test_a_layout_keeps_the_cards_of_the_cluster():
     """Eight cards are one replica of eight ranks, or two of four."""
     plan = plan_of(("tensor_parallel", "4, 8, 3"), ("parallelism.data_parallel", "1, 2"),
-                   settings=NARROW)
+                   settings=["parallelism.expert_parallel=1"])
     assert [choice.problem for choice in plan.choices] == [
         OTHER_DEVICES, None, None, OTHER_DEVICES, OTHER_DEVICES, OTHER_DEVICES]
     shared = plan_of(("parallelism.decode_context_parallel", "1, 3")).choices

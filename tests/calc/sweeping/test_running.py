@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from unittest import mock
 
+import distributed
 import pyarrow
 import pytest
 from pyarrow import parquet
@@ -13,7 +14,7 @@ import calc
 import catalogue
 from calc.many.fronts import front
 from calc.sweeping.plan import PER_DEVICE, Sweep, planned
-from calc.sweeping.run import ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY, computed, swept
+from calc.sweeping.run import ANY_PORT, ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY, computed, swept
 
 SCENARIO = "h200-r1-vllm-tp8"
 CARDS = {"device+cluster.node+engine": ("nvidia-h200-sxm+hgx-h200+vllm@0.11.0, "
@@ -147,6 +148,26 @@ class TestReduced:
 
         result = swept(ALL, tmp_path, workers=2, progress=kill)
         assert (contents(tmp_path), stored(result)) == complete
+
+
+    @pytest.mark.filterwarnings("ignore::ResourceWarning")
+    def test_a_cluster_gives_the_same_and_its_scheduler_may_go_away(self, tmp_path, complete):
+        def stop(done, _):
+            if done == 5:
+                cluster.close()
+
+        with distributed.LocalCluster(2, threads_per_worker=1, processes=False,
+                                      dashboard_address=ANY_PORT) as cluster:
+            address = cluster.scheduler_address
+            there = swept(ALL, tmp_path / "there", scheduler=address)
+            assert (contents(tmp_path / "there"), stored(there)) == complete
+            with pytest.raises(catalogue.ParamsError, match="scheduler went away; with a folder"):
+                swept(ALL, tmp_path / "gone", scheduler=address, progress=stop)
+        finished = contents(tmp_path / "gone")
+        assert len(finished) >= 5
+        assert finished.items() <= complete[0].items()
+        resumed = swept(ALL, tmp_path / "gone", workers=1)
+        assert (contents(tmp_path / "gone"), stored(resumed)) == complete
 
 
 class TestParts:
