@@ -134,18 +134,13 @@ def test_rows_of_a_search_are_estimates_of_their_files():
     found = evaluate(scenario(goal(), row.choice).inputs(), "gqa")
     for name, quantity in (("tpot", "steady_tpot"), ("ttft", "steady_ttft")):
         assert row.quantities[name] == pytest.approx(float(found[quantity]), rel=1e-9)
-    assert row.as_json()["choice"]["draft_method"] == "eagle3"
-    assert Choice.from_json(row.as_json()["choice"]) == row.choice
 
 
-def flags(wanted, engine, row):
-    """Flags of each pool, which the tables of the release take."""
-    made = deployed(started_pools(wanted, row, engine), ("plan.yml", ()))
-    return {pool.name: {each.name: each.value for each in pool.flags[0]} for pool in made.pools}
-
-
-def of_speculation(found):
-    return {name: value for name, value in found.items() if name.startswith("--speculative")}
+def of_speculation(wanted, engine, row):
+    """Flags of drafts, which the tables of the release take."""
+    pool, = deployed(started_pools(wanted, row, engine), ("plan.yml", ())).pools
+    return {each.name: each.value for each in pool.flags[0]
+            if each.name.startswith("--speculative")}
 
 
 def test_flags_of_a_module_in_the_checkpoint():
@@ -156,11 +151,11 @@ def test_flags_of_a_module_in_the_checkpoint():
         row, choice=replace(row.choice, tensor=4, data=2))).why
     for drafts in (5, 1):  # a whole block, and a part of one
         fewer = replace(row, choice=replace(row.choice, drafts=drafts))
-        assert of_speculation(flags(wanted, SGLANG, fewer)["serve"]) == {
+        assert of_speculation(wanted, SGLANG, fewer) == {
             "--speculative-algorithm": "DSPARK", "--speculative-dspark-block-size": drafts,
             "--speculative-num-draft-tokens": drafts + 1}
     of_vllm = replace(row, choice=replace(row.choice, engine=VLLM))
-    assert of_speculation(flags(wanted, VLLM, of_vllm)["serve"]) == {
+    assert of_speculation(wanted, VLLM, of_vllm) == {
         "--speculative-config": {"method": "dspark", "num_speculative_tokens": 5}}
     for found in (row, of_vllm):
         checkpoint = start(wanted, found).checkpoint

@@ -83,14 +83,6 @@ def test_a_normal_interval_is_centred_in_logarithms_and_as_wide_as_its_deviation
     assert math.log(width(low, high)) == pytest.approx(2 * 1.2815515655446004 * deviation)
 
 
-def value(low, at, high, unit="1"):
-    return Value(at, unit, str(at), "arithmetic", "assumed", low, high)
-
-
-def moves(*pairs):
-    return np.array(pairs, float)[:, :, None]
-
-
 # --- ends of an interval ------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", range(8))
 def test_the_ends_of_a_sum_are_those_of_its_draws(seed):
@@ -98,7 +90,7 @@ def test_the_ends_of_a_sum_are_those_of_its_draws(seed):
     draw = np.random.default_rng(seed)
     count = int(draw.integers(2, 40))
     down, up = -draw.lognormal(-2.5, 1, count), draw.lognormal(-2.5, 1, count)
-    low, high = quantiles(moves(*zip(down, up, strict=True)))
+    low, high = quantiles(np.stack([down, up], axis=1)[:, :, None])
     scores = draw.standard_normal((50_000, count)) / NORMAL_90
     drawn = np.where(scores < 0, -scores * down, scores * up).sum(axis=1)
     assert 0.05 <= float((drawn < low[0]).mean()) <= 0.15
@@ -106,22 +98,14 @@ def test_the_ends_of_a_sum_are_those_of_its_draws(seed):
 
 
 # --- deployments --------------------------------------------------------------------------------
-@pytest.fixture(scope="module")
-def scenario():
-    return catalogue.load_scenario("s2-910b1-awq")
-
-
-def knob(scenario, name, low, high):
-    """An input that may be so many times its value."""
-    at = scenario.inputs()[name]
-    return Knob(name, value(low * at, at, high * at, "B/s"), (name,))
-
-
-def test_draws_of_an_input_have_its_range_and_move_what_depends_on_it(scenario):
+def test_draws_of_an_input_have_its_range_and_move_what_depends_on_it():
+    scenario = catalogue.load_scenario("s2-910b1-awq")
     inputs, attention = scenario.inputs(), scenario.model.attention
-    knobs = [knob(scenario, "memory_bandwidth", 0.5, 3.0)]
-    drawn = sampled(inputs, knobs, attention, 20_000)
-    point = inputs["attention_peak"] / inputs["memory_bandwidth"]
+    rate = inputs["memory_bandwidth"]
+    drawn = sampled(inputs, [Knob("memory_bandwidth", Value(
+        rate, "B/s", "", "arithmetic", "assumed", 0.5 * rate, 3 * rate), ("memory_bandwidth",))],
+                    attention, 20_000)
+    point = inputs["attention_peak"] / rate
     assert np.quantile(drawn["ridge_point"], [0.1, 0.5, 0.9]) == pytest.approx(
         [point / 3, point, 2 * point], rel=0.05)
     assert drawn["kv_bytes_per_token"] == calc.evaluate(inputs, attention)["kv_bytes_per_token"]

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from _door import DEVICE, spoilt
 
 PROJECT = Path(__file__).resolve().parents[3]
 R1, AWQ, GOAL = "h200-r1-vllm-tp8", "s2-910b1-awq", "r1-64-users-8xh20"
@@ -43,15 +44,13 @@ SENTENCES = [
     ("audit --verdict compatibel", "nearest are compatible"),
     ("kernels list --tables EMPTY", "there is no table, expected"),
     (f"deploy {R1} -o OUT --flag=--nnodes=2", "it comes with 0.13.0"),
-    (f"deploy {R1} -o OUT --env 1X=2", "expected NAME=value"),
-    (f"deploy {R1} -o OUT --hosts a,b", "expected 1, one per node"),
     ("deploy s1-plan-c -o OUT", "--engine with one of sglang, vllm and a release"),
     ("deploy s1-plan-c -o OUT --engine vllm@0.13", "--set parallelism.expert_parallel=32"),
     # a request longer than the positions of the model
     *((f"{command} --set workload.context_tokens=1000000", "163,840") for command in (
         f"cost {R1}", f"decide {R1}", f"capacity {R1} --cards",
         f"estimate {R1} --engines=vllm@0.11.0,sglang@0.5.6")),
-    (f"deploy {R1} -o /sys/mine", "/sys"), (f"import-model {MODEL} -o /sys/mine.yml", "/sys"),
+    (f"deploy {R1} -o /sys/mine", "/sys"),
     (f"sweep {R1} --axis workload.concurrency=1,2 --workers 1 -o /sys/mine", "/sys")]
 
 
@@ -82,28 +81,16 @@ def test_estimate_fits_up_to_the_last_position(cli, tokens, fits):
     assert [reason["kind"] for reason in answer.get("reasons", ())] == (
         [] if fits else ["context"])
     assert fits or answer["searched"]["best"] is None
-
-
-CARD = """\
-name: {en: A card, zh: 一张卡}
-vendor: Nobody
-type: gpu
-defaults: {source: data sheet of the maker, kind: vendor}
-memory_capacity: 128 GB
-memory_bandwidth: 3.67 TB/s
-"""
 OF_A_CARD = [
-    ("3.67 TB/s", "3,67 TB/s", 6, "such as 3.67 TB/s"),
-    ("defaults: {source: data sheet of the maker, kind: vendor}\n", "", 4,
+    ("1.6 TB/s", '"1,6 TB/s"', 6, "such as 1.6 TB/s"),
+    (', source: "https://example.org/card"', "", 5,
      "a source is missing, expected source: a key of params/sources/, or words"),
-    ("memory_capacity", "memory_capacty", 5, "did you mean 'memory_capacity'"),
-    ("vendor:", "\tvendor:", 2, "a tab, expected spaces")]
+    ("vendor:", "\tvendor:", 3, "a tab, expected spaces")]
 
 
 @pytest.mark.parametrize(("old", "new", "line", "says"), OF_A_CARD)
 def test_bad_card_is_told_its_line(cli, tmp_path, old, new, line, says):
-    path = tmp_path / "card.yml"
-    path.write_text(CARD.replace(old, new), "utf-8")
+    path = spoilt(tmp_path / "card.yml", DEVICE, old, new)
     code, _, err = cli("check", str(path))
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith(f"{path}:{line}: ")

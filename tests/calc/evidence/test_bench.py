@@ -27,7 +27,6 @@ RESULTS = [  # changes of a result -> what is wrong with it
     ({"completed": 0}, "no request was answered."),
     ({"completed": 0.5}, "'completed' is 0.5, expected a number of requests."),
     ({"completed": True}, f"'completed' is missing or no number from 0 to 1e+12, {WRITES}"),
-    ({"mean_ttft_ms": -1}, f"'mean_ttft_ms' is missing or no number from 0 to 1e+12, {WRITES}"),
     ({"mean_ttft_ms": 1.1e12}, f"'mean_ttft_ms' is missing or no number from 0 to 1e+12, {WRITES}"),
     ({"total_input_tokens": 0}, "no token was read or none was written."),
     ({"total_output_tokens": 39}, "fewer tokens than requests, expected at least one of a prompt "
@@ -66,10 +65,9 @@ def test_result_that_no_client_writes(tmp_path, changes, message):
 
 
 @pytest.mark.parametrize("plan", [
-    [], {}, PLAN | {"runs": []}, PLAN | {"engine": 1}, PLAN | {"overrides": [1]},
+    [], PLAN | {"runs": []}, PLAN | {"overrides": [1]},
     *(PLAN | {"runs": [{**RUN, **changes}]} for changes in (
-        {"name": "a/b"}, {"spread": -0.1}, {"rate": True}, {"scatter": {"tpot": math.nan}},
-        {"asked": {**ASKED, "more": 1}}, {"asked": {**ASKED, "requests": 1.1e12}},
+        {"name": "a/b"}, {"scatter": {"tpot": math.nan}}, {"asked": {**ASKED, "more": 1}},
         {"predicted": {"tpot": {**TPOT, "low": 0}}}, {"predicted": {"power": TPOT}}))])
 def test_plan_that_deploy_did_not_write(tmp_path, plan):
     found = sentence(bench.read, folder(tmp_path, plan, one=DONE))

@@ -55,13 +55,10 @@ def test_error_widens_with_its_own_growth():
 
 @pytest.mark.parametrize(("name", "overrides", "of", "load"), [
     (PLAN, ("engine=vllm@0.11.0",), "servers/NVIDIA/vllm", "concurrent"),
-    (PLAN, ("engine=sglang@0.5.3",), "servers/NVIDIA/sglang", "concurrent"),
     ("s1-plan-c", (), "servers/NVIDIA", "alone"),  # neither engine nor answers are stated
     ("h20-qwen3-30b", (), "servers/NVIDIA/sglang", "alone"),  # a pool that decodes
-    ("h20-qwen3-30b-prefill", (), "servers/NVIDIA/sglang", "alone"),
     # kernels that widen INT4 are in no table of SGLang on AMD, and in those of vLLM on NVIDIA
     ("mi350x-k2.6-sglang-tp4", (), "widened/AMD/sglang", "concurrent"),
-    ("kimi-k2.5-8xh200", (), "servers/NVIDIA/vllm", "concurrent"),
     (PLAN, ("workload.output_tokens=1 token",), "servers/NVIDIA/vllm", "alone")])
 def test_class_and_load_of_a_deployment(name, overrides, of, load):
     scenario = catalogue.load_scenario(name, overrides=list(overrides))
@@ -78,5 +75,3 @@ def test_measured_system_gets_what_all_others_say():
     assert (own.of, own.sides) == ("concurrent/servers/Huawei", stored)
     assert moved.of == "concurrent/widened"
 
-
-# --- cards of which nothing was measured ----------------------------------------------------------

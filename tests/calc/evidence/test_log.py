@@ -166,8 +166,7 @@ def test_the_wrong_term_is_the_cause_of_the_others(terms, wrong):
 
 LINE = "vLLM Available KV cache memory: 1 GiB\n"
 REFUSED = {
-    "empty": b"", "cut": b"INFO vLLM Available KV cache mem", "no-log": b"#include <stdio.h>\n",
-    "other-program": b"llama_kv_cache: size = 36.00 MiB ( 4096 cells, 32 layers)\n",
+    "empty": b"", "cut": b"INFO vLLM Available KV cache mem",
     "gbk": "显存：vLLM Available KV cache memory: 1 GiB".encode("gbk"),
     "binary": bytes(range(256)) * 8, "no-model": LINE.encode(),
     "no-card": f"vllm serve Qwen/Qwen3-8B\n{LINE}".encode(),
@@ -196,6 +195,12 @@ def test_no_text_takes_long(cli, tmp_path, text):
     assert time.process_time() - begun < 10
 
 
+def read_in(folder, text):
+    path = folder / "some.log"
+    path.write_text(text, "utf-8")
+    return read_log(path)
+
+
 @pytest.mark.parametrize(("line", "device"), [
     ("device_name=NVIDIA_H200,dtype=fp8_w8a8.json", "nvidia-h200-sxm"),
     ("device_name=AMD_Instinct_MI300X.json", "amd-mi300x"),
@@ -204,36 +209,28 @@ def test_no_text_takes_long(cli, tmp_path, text):
     ("| 0     910B2               | OK            | 92.9 |", "ascend-910b2"),
     ("GPU 0: NVIDIA A100-SXM4-40GB", None), ("GPU 0: NVIDIA H100 PCIe", None)])
 def test_cards_are_recognised_by_the_names_that_tools_print(tmp_path, line, device):
-    path = tmp_path / "some.log"
-    path.write_text(f"{line}\n{LINE}", "utf-8")
-    assert recognised(read_log(path), {})["device"] == device
+    assert recognised(read_in(tmp_path, f"{line}\n{LINE}"), {})["device"] == device
 
 
 @pytest.mark.parametrize(("launch", "expected"), [
     ("--tensor-parallel-size 8 --data-parallel-size 2 --enable-expert-parallel",
-     {"tensor_parallel": "8", "data_parallel": "2", "expert_parallel": "16"}),
-    ("(Worker_DP1_TP3_EP7 pid=1) INFO", {"tensor_parallel": "4", "data_parallel": "2"}),
-    ("-tp 4 -pp 2", {"tensor_parallel": "4", "pipeline_parallel": "2"}),
+     {"tensor_parallel": 8, "data_parallel": 2, "expert_parallel": 16}),
+    ("(Worker_DP1_TP3_EP7 pid=1) INFO", {"tensor_parallel": 4, "data_parallel": 2}),
+    ("-tp 4 -pp 2", {"tensor_parallel": 4, "pipeline_parallel": 2}),
     ("ServerArgs(tp_size=8, dp_size=4, enable_dp_attention=True)",
-     {"tensor_parallel": "2", "data_parallel": "4"})])
-def test_the_layout_is_recognised(cli, tmp_path, launch, expected):
-    path = tmp_path / "some.log"
-    path.write_text(f"vllm serve openai/gpt-oss-120b {launch}\n{LINE}", "utf-8")
-    code, out, err = cli("log", str(path), "--set", "device=nvidia-h200-sxm", "--json")
-    assert (code, err) == (0, "")
-    assert expected.items() <= json.loads(out)["deployment"]["parallelism"].items()
+     {"tensor_parallel": 2, "data_parallel": 4})])
+def test_the_layout_is_recognised(tmp_path, launch, expected):
+    log = read_in(tmp_path, f"vllm serve openai/gpt-oss-120b {launch}\n{LINE}")
+    assert expected.items() <= recognised(log, {})["parallelism"].items()
 
 
 @pytest.mark.parametrize(("launch", "loaded"), [
-    ("--language-model-only", {"text_only": "1"}), ("", None),
-    ("non-default args: {'language_model_only': True}", {"text_only": "1"}),
-    ("--mm-encoder-tp-mode data", {"vision_whole": "1"})])
-def test_what_is_loaded_of_a_vision_tower_is_recognised(cli, tmp_path, launch, loaded):
-    path = tmp_path / "some.log"
-    path.write_text(f"vllm serve moonshotai/Kimi-K2.5 -tp 8 {launch}\n{LINE}", "utf-8")
-    code, out, err = cli("log", str(path), "--set", "device=nvidia-h200-sxm", "--json")
-    assert (code, err) == (0, "")
-    assert json.loads(out)["deployment"].get("mechanisms") == loaded
+    ("--language-model-only", {"text_only": 1}), ("", None),
+    ("non-default args: {'language_model_only': True}", {"text_only": 1}),
+    ("--mm-encoder-tp-mode data", {"vision_whole": 1})])
+def test_what_is_loaded_of_a_vision_tower_is_recognised(tmp_path, launch, loaded):
+    log = read_in(tmp_path, f"vllm serve moonshotai/Kimi-K2.5 -tp 8 {launch}\n{LINE}")
+    assert recognised(log, {}).get("mechanisms") == loaded
 
 
 @pytest.mark.parametrize(("checkpoint", "launch", "precision"), [
@@ -245,9 +242,8 @@ def test_what_is_loaded_of_a_vision_tower_is_recognised(cli, tmp_path, launch, l
     ("Qwen/Qwen3-235B-A22B-w8a8", "--quantization ascend", "w8a8-int8"),
     ("/hub/models--Qwen--Qwen3-8B/snapshots/60d8", "", "bf16")])
 def test_the_precision_is_that_of_the_checkpoint(tmp_path, checkpoint, launch, precision):
-    path = tmp_path / "some.log"
-    path.write_text(f"vllm serve {checkpoint} {launch}\n{LINE}", "utf-8")
-    assert recognised(read_log(path), {})["precision"] == precision
+    log = read_in(tmp_path, f"vllm serve {checkpoint} {launch}\n{LINE}")
+    assert recognised(log, {})["precision"] == precision
 
 
 @pytest.mark.parametrize(("text", "figures"), [
@@ -259,7 +255,5 @@ def test_the_precision_is_that_of_the_checkpoint(tmp_path, checkpoint, launch, p
      "takes 0.37GiB; the rest of the memory reserved for KV Cache is 1.57GiB.",
      {"weights": 21.21, "runtime": 0.20, "activations": 0.37, "available": 1.57})])
 def test_the_fullest_rank_counts(tmp_path, text, figures):
-    path = tmp_path / "some.log"
-    path.write_text(text, "utf-8")
-    printed = read_log(path).printed
+    printed = read_in(tmp_path, text).printed
     assert {name: printed[name] / GIB for name in figures} == pytest.approx(figures)

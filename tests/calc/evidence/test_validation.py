@@ -10,41 +10,16 @@ import pytest
 from calc.evidence import baselines, classes, discrepancy, validation
 from calc.evidence.systems import (
     calibrated_system,
-    measured_names,
     measured_system,
     measured_systems,
 )
 
 AWQ = "s2-910b1-awq"
-ROWS = {  # measured rows by system: tpot, ttft, e2e, output_throughput
-    AWQ: (30, 30, 30, 30), "s2-other-engine": (10, 6, 0, 3), "s3-hybrid-910b4": (18, 18, 18, 18),
-    "s3-eight-cards": (1, 1, 0, 0), "kt-4090-v021": (5, 5, 0, 0), "h20-qwen3-8b": (1, 1, 0, 1),
-    "b200-energy-gpqa": (11, 0, 0, 11), "h200-r1-vllm-tp8": (6, 6, 0, 6)}
-
-
-@pytest.fixture(scope="module")
-def systems():
-    """Measured systems whose rows are waves: runs that the scheduler serves take seconds each."""
-    return {case.id: case for case in measured_systems() if not case.scheduled}
-
-
-@pytest.fixture(scope="module")
-def ttft():
-    """Every protocol of the first token of one system, fitted once."""
-    return validation.results(AWQ, "ttft")
 
 
 @pytest.fixture(scope="module")
 def awq():
     return calibrated_system(f"{AWQ}-tpot")
-
-
-def test_measured_rows_are_counted():
-    systems = {case.id: case for case in measured_systems()}
-    assert list(systems) == sorted(systems) == measured_names()
-    for name, counts in ROWS.items():
-        metrics = ("tpot", "ttft", "e2e", "output_throughput")
-        assert tuple(len(systems[name].measured(metric)) for metric in metrics) == counts, name
 
 
 def test_errors_of_a_prediction_by_hand(awq):
@@ -73,10 +48,11 @@ def test_blind_prediction_is_read_and_not_computed():
     assert found.measured.tolist() == wide.rows["output_throughput"][found.row].tolist()
 
 
-def test_suspect_rows_are_left_out_where_a_calibration_says_so(ttft):
+def test_suspect_rows_are_left_out_where_a_calibration_says_so():
     doubted = {number + 1 for number in measured_system(AWQ).suspect}
     assert doubted
-    halves = {bool(result.left_out): result for result in ttft if result.protocol == "halves"}
+    halves = {bool(result.left_out): result for result in validation.results(AWQ, "ttft")
+              if result.protocol == "halves"}
     assert doubted <= {row + 1 for row in halves[False].predictions.row}
     assert doubted <= set(halves[True].left_out)
     assert not set(halves[True].left_out) & {row + 1 for row in halves[True].predictions.row}
@@ -105,9 +81,10 @@ def test_stored_errors_are_reproduced():
 
 
 @pytest.mark.parametrize("name", [AWQ, "s3-hybrid-910b4"])
-def test_roofline_of_a_wave(systems, name):
+def test_roofline_of_a_wave(name):
     """Below every prediction; an answer is its first token and the later ones."""
-    system, rows = systems[name], systems[name].measured("tpot")
+    system = measured_system(name)
+    rows = system.measured("tpot")
     bound, at = baselines.roofline(system, rows), system.at(rows)
     assert (bound["tpot"] < system.predict("tpot", rows)).all()
     np.testing.assert_allclose(bound["e2e"], bound["ttft"] + (at["output_tokens"] - 1)

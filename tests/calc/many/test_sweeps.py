@@ -113,7 +113,6 @@ MISUSE = [
     (lambda: calc.sweep(THREE, "mla", ["stage_time"]), "'stage_time' depends on the stage"),
     (lambda: calc.decode_sweep(THREE | {"tensor_paralel": 8}, "mla"), "not an input"),
     (lambda: calc.latency(LESS, "mla"), "block_size"),
-    (lambda: calc.decode_sweep(cards()[0], "mla"), "arrays of one length"),
     (lambda: calc.decode_sweep(THREE | {"concurrency": np.ones(5)}, "mla"), "arrays of one length")]
 
 
