@@ -57,18 +57,15 @@ def test_search_marks_rows_of_an_announced_card(card, cli):
     assert answer["front"][0][0]["announced"] == announced([str(card)])[0]
 
 
-@pytest.fixture
-def unknown(tmp_path):
-    """A card with an instruction set of its own, of which no engine's kernels are known."""
-    return spoilt(tmp_path / "own-card.yml", "templates/device", "en: My card", "en: Own card")
-
-
 @pytest.mark.parametrize("plan", [PLAN, "s0-scenario-1"])  # of an engine, and of none
 @pytest.mark.parametrize("name", ["own", "intel-gaudi-3", "google-tpu7x-die"])
-def test_a_card_that_no_engine_is_known_for_has_an_answer(unknown, name, plan):
-    """Memory and times with a note; that it does not run, nobody can say."""
-    scenario = catalogue.load_scenario(plan, overrides=[
-        f"device={unknown if name == 'own' else name}"])
+def test_a_card_that_no_engine_is_known_for_has_an_answer(tmp_path, name, plan):
+    """Memory and times with a note; that it does not run, nobody can say.
+
+    The own card has an instruction set of its own, of which no engine's kernels are known.
+    """
+    own = spoilt(tmp_path / "own-card.yml", "templates/device", "en: My card", "en: Own card")
+    scenario = catalogue.load_scenario(plan, overrides=[f"device={own if name == 'own' else name}"])
     assert not_loaded(scenario) == ()
     assert "no kernels" in unsourced([scenario])[0].lower()
     assert "算子" in unsourced([scenario])[1]

@@ -45,7 +45,6 @@ def spoilt(path: Path, entry: str, old: str, new: str) -> Path:
     return path
 
 
-def values(item: Any, path: str = "") -> Iterator[tuple[str, Value]]:
+def values(item: Any) -> Iterator[tuple[str, Value]]:
     """Every value of an entry, with what other sources print of it, and its path."""
-    for keys, value in values_of(item):
-        yield ".".join(map(str, (*filter(None, [path]), *keys))), value
+    return ((".".join(map(str, keys)), value) for keys, value in values_of(item))

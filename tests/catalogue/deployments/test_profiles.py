@@ -143,7 +143,7 @@ def test_fits_miss_judged_rows_by_less_than_a_quarter(engine):
         assert all(value.low <= value.value <= value.high for _, value in values(fits))
         measured = [each for statement in fits.statements for each in statement.measured]
         assert all(each.judged.rows > 0 for each in measured)
-        assert all(each.judged.median <= 0.25 for each in measured if each.parameters)
+        assert all(each.judged.median <= 0.25 for each in measured if each.fitted)
 
 
 def test_deployment_overrides_engine_overrides_card(tmp_path):

@@ -6,7 +6,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from calc.searching.goal import load_goal
 from catalogue import planning
-from catalogue.planning import MOST_CARDS, CardRange, Demand, Limits
+from catalogue.planning import MOST_CARDS, Demand, Limits
 
 NAME = "r1-80-users-h20"
 LENGTHS = {"input_tokens": 3000, "output_tokens": 200}
@@ -50,7 +50,6 @@ def test_what_is_no_amount(kind, raw):
 
 
 @pytest.mark.parametrize(("made", "data", "valid"), [
-    (CardRange, {"fewest": 8, "most": 8}, True), (CardRange, {"fewest": 9, "most": 8}, False),
     (Demand, LENGTHS | {"users": 3, "arrival_rate": RATE}, False),
     (Demand, LENGTHS | {"think_time": "2 s"}, False),
     (Demand, LENGTHS | {"context_tokens": 3200}, True),
