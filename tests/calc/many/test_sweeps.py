@@ -14,7 +14,6 @@ from notebooks.derive.crosscheck import DIFFERENCES
 # both kinds of attention, drafts, pools, pipelines, offloaded experts, host launches, V4
 SCENARIOS = ("s0-scenario-1", "s1-launch-production", "s1-expert-tiers-uniform", "h20-qwen3-8b",
              "h200-r1-sglang-mtp", "wide-lmsys-prefill", "950pr-v4-cann", "b200-energy-gpqa")
-load = cache(catalogue.load_scenario)
 PRECISE = 1e-11
 CARDS = (
     ("ascend-910b2", "atlas-800i-a2", "bf16"), ("nvidia-h200-sxm", "hgx-h200", "fp8-block"),
@@ -90,7 +89,7 @@ class TestEqualToOneAtATime:
 
     @pytest.mark.parametrize("name", SCENARIOS)
     def test_latency_equals_evaluate(self, name):
-        scenario = load(name)
+        scenario = catalogue.load_scenario(name)
         inputs, attention = scenario.inputs(), scenario.model.attention
         alone, names = calc.evaluate(inputs, attention), SERVED_NAMES | STEADY_NAMES
         result = calc.latency(inputs, attention, names)
