@@ -19,6 +19,40 @@ from catalogue.engine import fitting, load_engine
 
 ANY = Longest(4096, ("of the test", ""), 0.0)
 R1, EP, ABSENT = "h200-r1-vllm-tp8", "--enable-expert-parallel", "absent"
+SPOKEN = {"--tokenizer-mode": "deepseek_v4", "--tool-call-parser": "deepseek_v4",
+          "--reasoning-parser": "deepseek_v4", "--enable-auto-tool-choice": None}
+PUBLISHED = [  # deployment, and flags of the recipe that its authors publish
+    ("v4-flash-8xh20", {  # vLLM, single_node_tep
+        "--kv-cache-dtype": "fp8", "--block-size": 256, "--tensor-parallel-size": 8, EP: None,
+        "--moe-backend": ABSENT, **SPOKEN}),
+    ("v4-flash-8xh200", {  # SGLang, H200, FP4, balanced
+        "--tp-size": 4, "--moe-runner-backend": "flashinfer_mxfp4",
+        "--speculative-algorithm": "EAGLE", "--speculative-num-steps": 1,
+        "--speculative-eagle-topk": 1, "--speculative-num-draft-tokens": 2,
+        "--reasoning-parser": "deepseek-v4", "--tool-call-parser": "deepseekv4",
+        "--page-size": 256, "--kv-cache-dtype": "fp8_e4m3"}),
+    ("v4-flash-8x910b2", {  # vLLM Ascend, A2
+        "--max-num-batched-tokens": 8192, "--gpu-memory-utilization": 0.9, "--max-num-seqs": 32,
+        "--tensor-parallel-size": 8, EP: None, "--quantization": "ascend", "--block-size": 128,
+        "--compilation-config": {"cudagraph_mode": "FULL_DECODE_ONLY"},
+        "--speculative-config": {"method": "mtp", "num_speculative_tokens": 1,
+                                 "enforce_eager": True},
+        "--additional-config": {"enable_dsa_cp": True,
+                                "multistream_overlap_shared_expert": True}, **SPOKEN}),
+    ("v4-pro-8xb300", {  # vLLM, eight B300
+        "--kv-cache-dtype": "fp8", "--block-size": 256, "--data-parallel-size": 8, EP: None,
+        "--moe-backend": "deep_gemm_mega_moe", "--all2all-backend": ABSENT, **SPOKEN}),
+    ("glm-5.2-16x910c", {  # vLLM Ascend, two servers of A3
+        "--data-parallel-size": 8, "--data-parallel-size-local": 4, "--tensor-parallel-size": 4,
+        EP: None, "--max-num-seqs": 6, "--max-num-batched-tokens": 4096,
+        "--gpu-memory-utilization": 0.92, "--quantization": "ascend",
+        "--speculative-config": {"method": "deepseek_mtp", "num_speculative_tokens": 3,
+                                 "enforce_eager": True},
+        "--additional-config": {"enable_dsa_cp": True, "multistream_overlap_shared_expert": True,
+                                "enable_sparse_sfa_c8": True, "enable_sparse_li_c8": True},
+        "--tool-call-parser": "glm47", "--reasoning-parser": "glm45"}),
+    ("qwen3.5-397b-8xh200", {"--data-parallel-size": 8, EP: None,
+                             "--reasoning-parser": "qwen3"})]
 VLLM, SGLANG = "vllm@0.33.0", "sglang@0.5.23"
 TP1, WIDE = "parallelism.tensor_parallel=1", (
     "parallelism.tensor_parallel=1", "parallelism.data_parallel=8", "parallelism.expert_parallel=8")
@@ -73,6 +107,12 @@ def started(name, engine=None, overrides=()):
     pool, = pools(name, engine, overrides)
     return tuple({each.name: each.value for each in its[0]}
                  for its in (pool.flags, pool.variables))
+
+
+@pytest.mark.parametrize(("name", "expected"), PUBLISHED)
+def test_launch_has_what_the_published_recipe_starts_with(name, expected):
+    flags, _ = started(name)
+    assert {flag: flags.get(flag, ABSENT) for flag in expected} == expected
 
 
 @pytest.mark.parametrize(("engine", "overrides", "expected"), CHANGED)
