@@ -214,7 +214,7 @@ KINDS = {
 def class_of(kind: str) -> type[Entry]:
     """Class of the entries of a kind."""
     module, _, name = KINDS[kind].rpartition(".")
-    entry_class: type[Entry] = getattr(import_module(f"catalogue.{module}"), name)
+    entry_class: type[Entry] = getattr(import_module(f".{module}", __package__), name)
     return entry_class
 
 

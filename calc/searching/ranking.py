@@ -45,6 +45,7 @@ LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 
 
 PER_TOKEN = ("cost", "energy")  # which follow from the throughput
+MOST_DRAWN = 1000  # deployments of one answer
 DEVIATIONS = np.linspace(-6.0, 6.0, 2401)
 SHARES = np.array([NormalDist().cdf(float(end)) for end in DEVIATIONS])  # that lie below them
 
@@ -188,6 +189,42 @@ def sample_rows(result: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
                                       if name in row.quantities},
             scatter, drawn.deployed, capacity=drawn.capacity)
     return [result.draws[row.choices] for row in rows]
+
+
+def surely(result: SearchResult, share: float, offers: Callable[[Row], bool] = lambda _: True
+           ) -> list[SampledRow]:
+    """Deployments that keep all limits in a share of the draws, without those that another of them
+    beats in the goal's objectives, the best first.
+
+    Candidates are the fronts of all offers and precisions: a deployment that is left out is beaten,
+    on the same cards, by one that is no worse in any objective and no nearer to any limit. It might
+    still be surer, where less of it is uncertain; so where the fewest cards are wanted,
+    ``SearchResult.on_fewest_cards`` come first, up to the first number of cards on which one is
+    sure. At most ``MOST_DRAWN`` are drawn.
+
+    Args:
+        result: a search.
+        share: of the draws, at least [1].
+        offers: which of those that are sure may be told.
+    """
+    wanted = result.wishes.chosen
+    rows = sorted((row for of_base in result.of_bases for row in result.rows(of_base.front)),
+                  reverse=True, key=lambda row: row.worth(result.wishes.objectives))
+    first = result.on_fewest_cards if "cards" in result.wishes.leading else []
+    sure: list[SampledRow] = []
+    drawn = 0
+    for number, row in enumerate([*first, *rows]):
+        worth = np.array(row.worth(wanted))
+        if (sure and number < len(first) and row.devices > sure[0].row.devices) or any(
+                (worth <= other.row.worth(wanted)).all() for other in sure):
+            continue
+        if drawn == MOST_DRAWN:
+            break
+        sample, = sample_rows(result, [row])
+        drawn += 1
+        if (keeps(result, sample) or 0.0) >= share and offers(row):
+            sure.append(sample)
+    return sure
 
 
 def stretched(draws: np.ndarray, amount: Amount) -> np.ndarray:

@@ -55,6 +55,7 @@ MANY = 4  # bases of each process, fewer are divided
 MANY_BASES = 32  # of which plain deployments are tried first, to hold the others against
 GROUP = 1 << 12  # deployments that are computed whole first, to hold the others against
 WORTH_IT = 100_000  # cells, of which several processes are started
+MOST_OF_CARDS = 64  # deployments on a number of cards that are drawn, where the fewest are wanted
 MISS = "miss"
 EVERY = slice(None)
 
@@ -101,6 +102,24 @@ class Funnel:
         """Plain data."""
         return {"deployments": self.deployments, "computed": self.computed,
                 "by_bound": {name: self.counts[name] for name in ORDER if self.counts[name]}}
+
+
+class _OfCards(Front):
+    """Of every number of cards the ``MOST_OF_CARDS`` best by the other objectives."""
+
+    def add(self, columns: Mapping[str, np.ndarray]) -> Front:
+        rows = {name: np.concatenate([self.rows[name], column]) if self.rows else column
+                for name, column in columns.items()}
+        cards = rows["cards"]
+        order = np.lexsort([*(-sign * rows[name] for name, sign in reversed(
+            [*self.objectives.items()]) if name != "cards"), cards])
+        rank = np.arange(len(order)) - np.searchsorted(cards[order], cards[order])
+        best = order[rank < MOST_OF_CARDS]
+        self.rows = {name: column[best] for name, column in rows.items()}
+        return self
+
+    def beats(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+        return np.zeros(len(next(iter(columns.values()))), bool)
 
 
 @dataclass
@@ -181,6 +200,18 @@ class SearchResult:
         """Rows of a front or of the best, the best first, all or so many."""
         numbers = range(len(next(iter(front.rows.values()), ())))
         return [self.row(front.rows, number) for number in numbers[:most]]
+
+    @property
+    def on_fewest_cards(self) -> list[Row]:
+        """Deployments in one pool within the limits at central values, fewest cards first: of each
+        number of them the ``MOST_OF_CARDS`` best by the other objectives. What the search left out
+        is computed again."""
+        every = _OfCards(self.wishes.objectives, ties=False)
+        for number, base in enumerate(self.bases):
+            if work := _Work.of(self.space, self.wishes, base, number):
+                work.best.front = every
+                work.run(work.cells)
+        return self.rows(every)
 
     def again(self, choice: Choice) -> Row | None:
         """A deployment of the space computed by itself; None where the space has none such.

@@ -28,7 +28,7 @@ from calc.layouts.layout import (
 )
 from calc.layouts.space import CHUNKS
 from calc.many.processes import OnProgress, silent
-from calc.searching.goal import SHORT, UNBOUNDED, load_goal
+from calc.searching.goal import HOLDS, SHORT, UNBOUNDED, load_goal
 from calc.searching.pools import Pairs, pairs
 from calc.searching.ranking import (
     NEARLY,
@@ -46,6 +46,7 @@ from calc.searching.ranking import (
     ranked,
     sample_rows,
     simulated,
+    surely,
 )
 from calc.searching.search import MISS, SearchResult, farther, search
 from catalogue import ParamsError, Scenario, made_scenario
@@ -102,7 +103,8 @@ class Selection:
         """Deployments of the front, of one pool and of two, the best at central values first."""
         result = self.result
         paired = result.pairs.rows() if result.pairs else []
-        return self._sorted(result.rows(result.front) + paired)
+        return self._sorted(([sample.row for sample in self.sure] or result.rows(result.front))
+                            + paired)
 
     @cached_property
     def ranking(self) -> list[list[SampledRow]]:
@@ -110,6 +112,8 @@ class Selection:
         that cannot be told from it; where the first keeps no limits for sure, with those that are
         farther from a limit."""
         result, rows = self.result, self.candidates
+        if self.sure:
+            return self._ranked(rows)
         beside = self._beside(rows)
         groups = self._reconsidered(rows + beside)
         first = next(self._started_of(groups), None)
@@ -197,17 +201,30 @@ class Selection:
         """Whether a deployment keeps its limits in the share of draws that is wanted, and
         simulated."""
         def often() -> bool:
-            return (self.keeps(sample) or 0.0) >= self.result.wishes.share
+            return (self.keeps(sample) or 0.0) >= self._wanted
         return often() and ((simulated := self.simulated(sample.row)) is None or (
             simulated.keeps and often()))
+
+    @cached_property
+    def sure(self) -> list[SampledRow]:
+        """Deployments in one pool that keep the limits in the share of draws that a goal asks for;
+        none of a goal that asks for no share."""
+        share = self.goal.limits.sure
+        return [] if share is None else surely(self.result, share, self.offers)
+
+    @property
+    def _wanted(self) -> float:
+        """Share of draws in which a simulated deployment has to keep its limits [1]: of those that
+        were chosen because they are sure in closed form, the usual one."""
+        return HOLDS if self.sure else self.result.wishes.share
 
     @property
     def front(self) -> list[list[SampledRow]]:
         """Recommended groups; of a goal that asks for a share of draws those whose first keeps the
-        limits in as many."""
+        limits in as many, in closed form."""
         share = self.goal.limits.sure
         return self.recommended if share is None else [
-            group for group in self.recommended if (self.keeps(group[0]) or 0.0) >= share]
+            group for group in self.recommended if (keeps(self.result, group[0]) or 0.0) >= share]
 
     @cached_property
     def recommended(self) -> list[list[SampledRow]]:
@@ -226,7 +243,7 @@ class Selection:
             if len(groups) >= self.most and (not self.result.wishes.limits or any(
                     self._stands(sample) for sample, *_ in groups)):
                 break
-        groups = firmest(groups, self.keeps, self.result.wishes.share)[:self.most]
+        groups = firmest(groups, self.keeps, self._wanted)[:self.most]
         if not groups:
             groups = self._replaced() or self._first_layout()
         if not groups:
@@ -244,16 +261,17 @@ class Selection:
             return False
         shares = [self.keeps(other) or 0.0 for other, *_ in groups]
         return (self.keeps(sample, groups[0][0]) or 0.0) < least_share(
-            self.result.wishes.share, shares)
+            self._wanted, shares)
 
     def _in_order(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
         """Rows as they are simulated: the one to recommend, those behind it by the objectives, last
         what keeps the limits too seldom."""
         objectives = self.result.wishes.chosen
-        first = leading(self.result, [group[0] for group in groups], self.keeps)
+        first = groups[0][0] if self.sure else leading(
+            self.result, [group[0] for group in groups], self.keeps)
         ordered = sorted(groups, reverse=True, key=lambda group: (group[0] is first, *(
             group[0].stands_for(*item) for item in objectives.items())))
-        return self._undominated(firmest(ordered, self.keeps, self.result.wishes.share))
+        return self._undominated(firmest(ordered, self.keeps, self._wanted))
 
     def _undominated(self, groups: list[list[SampledRow]]) -> list[list[SampledRow]]:
         """Rows of which none is better than the first in the first objective, or no worse in any,
@@ -349,7 +367,7 @@ class Selection:
         drawn = self._samples([
             row for cut, row in others.items() if cut not in shown][:MOST_RANKED])
         # of those, what is as sure first
-        least = least_share(self.result.wishes.share, [self.keeps(groups[0][0]) or 0.0])
+        least = least_share(self._wanted, [self.keeps(groups[0][0]) or 0.0])
         seldom = {id(sample): (share := keeps(self.result, sample)) is not None and share < least
                   for sample in drawn}
         for sample in sorted(drawn, key=lambda sample: seldom[id(sample)]):
@@ -423,7 +441,7 @@ class Selection:
                 continue
             other, = self._samples([row])
             share = keeps(self.result, other) or 1.0  # neither is simulated
-            if share >= min(self.result.wishes.share, own - NEARLY) and is_little_worse(
+            if share >= min(self._wanted, own - NEARLY) and is_little_worse(
                     other, sample, self.result.wishes.chosen):
                 best = other
         return best

@@ -15,9 +15,8 @@ from calc.launching.starting import start
 from calc.layouts.layout import scenario
 from calc.layouts.space import Space
 from calc.searching.goal import load_goal
-from calc.searching.ranking import SURE, SampledRow, sample_rows
+from calc.searching.ranking import SURE, SampledRow, surely
 from calc.searching.search import search
-from calc.searching.selection import Selection
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
@@ -113,10 +112,9 @@ def _space(device: str) -> Space:
 def buy(device: str, users: int, limit: float = LIMIT) -> Bought:
     """What serves so many users on a card of ``CARDS`` within a limit of the time per token [s]."""
     goal = _goal(device, users, limit)
-    found = Selection(search(goal, space=_space(device)), starts=start)
-    drawn = (sample_rows(found.result, [row])[0] for row in found.candidates)
-    return Bought(device, users, limit, next((each for each in drawn if found.offers(each.row) and (
-        found.keeps(each) or 0.0) >= SURE), None))
+    sure = surely(search(goal, space=_space(device)), SURE,
+                  lambda row: start(goal, row).engine is not None)
+    return Bought(device, users, limit, next(iter(sure), None))
 
 
 def answer() -> None:
