@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import calc
 from calc.answer.estimate import Estimate, whole_counts
@@ -34,9 +34,6 @@ from calc.launching.server import (
 from calc.layouts.feasible import has_room, not_loaded
 from calc.layouts.layout import Row, Start, set_line
 from calc.many.processes import OnProgress, silent
-from calc.searching import selection
-from calc.searching.report import SearchReport, search_report
-from calc.searching.selection import Selection, started_pools
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario, load_device, load_model, load_precision
 from catalogue.deployments.admission import cut_of, layout_problem, subject_of
@@ -47,6 +44,10 @@ from catalogue.entries.profiles import in_order
 from catalogue.kernels import checkpoint_for, checkpoint_words, kernels_of, tables
 from catalogue.messages import Pair
 from catalogue.planning import Goal
+
+if TYPE_CHECKING:
+    from calc.searching.report import SearchReport
+    from calc.searching.selection import Selection
 
 ENGINES = {"vllm": vllm, "vllm-ascend": vllm, "sglang": sglang}
 EXAMPLES = {"sglang": "0.5.9"}  # a release that is in the catalogue; of others 0.11.0
@@ -394,6 +395,8 @@ def start(goal: Goal, row: Row) -> Start:
         goal: whose requests it serves.
         row: the deployment, of one pool or two.
     """
+    from calc.searching.selection import started_pools  # loads the search
+
     why = ""
     for engine in releases_for(goal, row):
         try:
@@ -434,6 +437,8 @@ def select(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
            progress: OnProgress = silent) -> Selection:
     """Deployments that meet a goal and are started by a release, as
     ``calc.searching.selection.select``."""
+    from calc.searching import selection  # loads the search
+
     return selection.select(goal, settings, workers, start, progress)
 
 
@@ -453,6 +458,8 @@ def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
 
     Raises ParamsError, one sentence, for a goal that cannot be used, or contradicts itself.
     """
+    from calc.searching.report import search_report  # loads the search
+
     chosen = select(goal, settings, workers, progress)
     progress("ranking", 0, 0)
     return search_report(chosen)

@@ -6,11 +6,11 @@ import pytest
 
 import catalogue
 from calc.launching.launch import deployed
-from calc.launching.starting import start, started_pools
+from calc.launching.starting import start
 from calc.layouts.layout import Choice, Row, scenario
 from calc.layouts.space import Space
 from calc.searching.goal import load_goal
-from calc.searching.selection import select
+from calc.searching.selection import select, started_pools
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError
 from catalogue.entries.models import DRAFTERS

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from calc.launching.launch import deployed
-from calc.launching.starting import started_pools
 from calc.layouts.layout import Choice, Row
 from calc.layouts.space import Base, Space
 from calc.searching.goal import load_goal
+from calc.searching.selection import started_pools
 from catalogue import ParamsError
 
 SGLANG, ASCEND = "sglang@0.5.23", "vllm-ascend@0.23.0.post1"
