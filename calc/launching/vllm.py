@@ -217,9 +217,9 @@ def answer_rows(t: Target) -> Table:
         *address_rows(t))
 
 
-def balances(t: Target, waits: bool) -> bool:
+def balances(t: Target) -> bool:
     """Whether ranks wait for a place at each of them, and the release has a switch for it."""
-    return (t.scenario.file.prefill_coordination == "balance" and waits
+    return (t.scenario.file.prefill_coordination == "balance" and ranks_wait(t)
             and (t.release.has(IN_CONFIG, True) or t.release.has(BALANCED, 1)))
 
 
@@ -247,7 +247,7 @@ def option_rows(t: Target) -> Table:
         (by_load and not nested, "init_redundancy_expert", copies, BY_LOAD),
         (shared_beside(t) and release.has(BESIDE, True), BESIDE, True,
          "the shared expert runs beside the routed ones"),
-        (balances(t, ranks_wait(t)) and release.has(IN_CONFIG, True), "scheduler_config",
+        (balances(t) and release.has(IN_CONFIG, True), "scheduler_config",
          {"enable_balance_scheduling": True}, BALANCING),
         (picks and of.kv_cache == ASCEND_ROWS, "enable_sparse_sfa_c8", True, "latents in INT8"),
         (picks and of.kv_index == KEYS, "enable_sparse_li_c8", True, "index keys in INT8"))
@@ -265,7 +265,7 @@ def ascend_variables(t: Target) -> Table:
         (t.inputs["micro_batches"] > 1, "VLLM_ASCEND_ENABLE_DBO", 1, "two micro-batches overlap"),
         (dynamic(t) and release.has("DYNAMIC_EPLB", "true"), "DYNAMIC_EPLB", "true",
          "the plug-in asks for it beside dynamic_eplb"),
-        (balances(t, ranks_wait(t)) and not release.has(IN_CONFIG, True), BALANCED, 1, BALANCING),
+        (balances(t) and not release.has(IN_CONFIG, True), BALANCED, 1, BALANCING),
         (dealt(t) and release.has("VLLM_ASCEND_ENABLE_FLASHCOMM1", 1),
          "VLLM_ASCEND_ENABLE_FLASHCOMM1", 1, DEALT),
         (True, "HCCL_OP_EXPANSION_MODE", "AIV",
@@ -298,7 +298,7 @@ def variables(t: Target) -> list[Setting]:
 
 def refuse_unsupported(t: Target) -> None:
     """Raise ParamsError, one sentence, for what no flag of the release does."""
-    file, waits, hosted = t.scenario.file, ranks_wait(t), host_cache(t)
+    file, hosted = t.scenario.file, host_cache(t)
     coordination, interval = file.prefill_coordination, t.stated("scheduler_recv_interval")
     for condition, reason in (
             (dealt(t) and not t.ascend,
@@ -307,7 +307,7 @@ def refuse_unsupported(t: Target) -> None:
             (file.scheduling != "mixed",
              "decodes and chunks of prompts share a step, there is no flag for scheduling: "
              "prefill-first"),
-            (waits and coordination != "eager" and not balances(t, waits),
+            (coordination != "eager" and ranks_wait(t) and not balances(t),
              f"there is no flag for prefill_coordination: {coordination}, expected eager"),
             (interval > 1,
              "it looks for requests before every step, there is no flag for "
