@@ -13,9 +13,8 @@ mean between half of it and twice. The derivations give the same from SymPy
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,8 +112,9 @@ def tornado(plan: Plan, name: str) -> Tornado:
         plan: the deployment.
         name: of a quantity, see :func:`calc.sensitivity.plans.check_quantity`.
     """
-    ends = values_at_ends(lambda moves: plan.at(moves, name), plan.inputs, [
+    columns = columns_at_ends(plan.inputs, [
         dict.fromkeys(knob.symbols, (knob.value.low, knob.value.high)) for knob in plan.knobs])
+    ends = pairs_of(plan.at(columns, name), len(plan.knobs))
     bars = [Bar(knob.name, float(knob.value.value), float(knob.value.low), float(knob.value.high),
                 float(low), float(high), knob.value.unit)
             for knob, (low, high) in zip(plan.knobs, ends, strict=True)]
@@ -127,25 +127,36 @@ def tornado(plan: Plan, name: str) -> Tornado:
                                        key=lambda bar: -bar.swing)))
 
 
-def values_at_ends(quantity: Callable[[dict[str, np.ndarray]], Any], inputs: Mapping[str, Any],
-                   moves: Sequence[Ends]) -> np.ndarray:
-    """A quantity at both ends of every move, all other inputs at their values; (moves, 2)."""
+def columns_at_ends(inputs: Mapping[str, Any], moves: Sequence[Ends]) -> dict[str, np.ndarray]:
+    """Inputs that any move has, at both ends of every move, else at their values; (2 moves,)."""
     columns = {symbol: np.full((len(moves), 2), float(inputs[symbol]))
                for move in moves for symbol in move}
     for row, move in enumerate(moves):
         for symbol, ends in move.items():
             columns[symbol][row] = ends
-    values = quantity({symbol: column.ravel() for symbol, column in columns.items()})
-    return np.broadcast_to(np.asarray(values, float), 2 * len(moves)).reshape(-1, 2)
+    return {symbol: column.ravel() for symbol, column in columns.items()}
 
 
-def slopes(quantity: Callable[[dict[str, np.ndarray]], Any], inputs: Mapping[str, Any],
-           moves: Iterable[Sequence[str]], name: str) -> list[float]:
-    """Elasticities by inputs that move together; of what may be negative the slope itself."""
-    ends = values_at_ends(quantity, inputs, [
-        {symbol: (inputs[symbol] * (1 - STEP), inputs[symbol] * (1 + STEP)) for symbol in symbols}
-        for symbols in moves])
-    scale = 1.0 if signed(name) else np.asarray(quantity({}), float).item()
+def pairs_of(values: Any, moves: int) -> np.ndarray:
+    """A quantity of :func:`columns_at_ends` by move, low and high end; (moves, 2)."""
+    return np.broadcast_to(np.asarray(values, float), 2 * moves).reshape(-1, 2)
+
+
+def small_moves(inputs: Mapping[str, Any], groups: Iterable[Sequence[str]]) -> list[Ends]:
+    """A relative ``STEP`` to either side of the inputs of each group, which move together."""
+    return [{symbol: (inputs[symbol] * (1 - STEP), inputs[symbol] * (1 + STEP))
+             for symbol in symbols} for symbols in groups]
+
+
+def slopes(ends: np.ndarray, value: Any, name: str) -> list[float]:
+    """Elasticities from the ends of :func:`small_moves`; of what may be negative the slope itself.
+
+    Args:
+        ends: of the quantity, (moves, 2).
+        value: of the quantity where nothing moves.
+        name: of the quantity.
+    """
+    scale = 1.0 if signed(name) else np.asarray(value, float).item()
     return ((ends[:, 1] - ends[:, 0]) / (2 * STEP) / scale).tolist()
 
 
@@ -202,12 +213,11 @@ def elasticities(inputs: Mapping[str, Any], attention: str,
         names: quantities; what may be negative gets d quantity / d ln(input), in its unit.
     """
     at, decode = continuous(inputs), not {*names} <= {*MEMORY_NAMES}
-
-    def quantity(name: str, moves: Mapping[str, Any]) -> Any:
-        return evaluate({**inputs, **moves}, attention, decode=decode)[name]
-
-    return {name: dict(zip(at, slopes(partial(quantity, name), inputs, [[symbol] for symbol in at],
-                                      name), strict=True)) for name in names}
+    columns = columns_at_ends(inputs, small_moves(inputs, [[symbol] for symbol in at]))
+    central, moved = (evaluate({**inputs, **moves}, attention, decode=decode)
+                      for moves in ({}, columns))
+    return {name: dict(zip(at, slopes(pairs_of(moved[name], len(at)), central[name], name),
+                           strict=True)) for name in names}
 
 
 def answers_of(plan: Plan, name: str) -> list[Elasticity]:
@@ -236,7 +246,8 @@ def answers_of(plan: Plan, name: str) -> list[Elasticity]:
             single = [symbol for symbol in single if symbol not in moved]
     moves |= {symbol: (symbol,) for symbol in single  # a mechanism that is no knob has no effect
               if symbol != DEFINED and symbol not in PLAIN - set(CONTINUOUS)}
-    values = slopes(lambda moved: plan.at(moved, name), plan.inputs, moves.values(), name)
+    columns = columns_at_ends(plan.inputs, small_moves(plan.inputs, moves.values()))
+    values = slopes(pairs_of(plan.at(columns, name), len(moves)), value, name)
     result = [Elasticity(label, members, float(plan.inputs[members[0]]), slope)
               for (label, members), slope in zip(moves.items(), values, strict=True)]
     result += [arc for label in COUNTED if (arc := arc_elasticity(plan, label, name))]
