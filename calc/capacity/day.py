@@ -20,7 +20,7 @@ from calc.answer.simulated_load import system_of
 from calc.layouts.feasible import has_room
 from calc.serving.evaluate import evaluate
 from calc.serving.metrics import MOST_SEQUENCES
-from calc.serving.requests import Request, Shape
+from calc.serving.requests import Request, Shape, log_deviation
 from calc.serving.simulation import simulate
 from calc.serving.step_times import ranks_in_step
 from catalogue import ParamsError, Scenario
@@ -101,7 +101,7 @@ def rates_met(rate: float, variation: float) -> tuple[np.ndarray, np.ndarray]:
     """
     if not variation:
         return np.array([rate]), np.ones(1)
-    sigma = math.sqrt(math.log1p(variation * variation))
+    sigma = log_deviation(variation)
     return rate * np.exp(sigma * DEVIATIONS + sigma * sigma / 2), np.diff([0.0, *EDGES, 1.0])
 
 
@@ -138,9 +138,10 @@ class Replica:
 
     def __init__(self, scenario: Scenario, given: Mapping[str, float] | None = None,
                  seed: int = 0) -> None:
-        inputs = scenario.inputs() | dict(given or {})
+        given = dict(given or {})
+        inputs = scenario.inputs() | given
         self.scenario, self.seed, self.ranks = scenario, seed, int(ranks_in_step(inputs))
-        given = dict(given or {}) | {"data_parallel": self.ranks}
+        given["data_parallel"] = self.ranks
         self.system = system_of(scenario, given=given)
         if scenario.variations is None and (lengths := self.system.lengths):
             inputs |= {"prompt_variation": lengths.prompts, "answer_variation": lengths.answers}
@@ -238,7 +239,7 @@ class Replica:
             share: of the requests for which limits hold; None for the mean [1].
             variation: of the rate from minute to minute [1].
         """
-        sigma = 0.0 if share is None else math.sqrt(math.log1p(variation * variation))
+        sigma = 0.0 if share is None else log_deviation(variation)
         margin = sigma * NormalDist().inv_cdf(share or 0.5) + sigma * sigma / 2
         return self.saturation * math.exp(-margin) * (1 - CLOSE)
 

@@ -339,6 +339,15 @@ def in_prefix_cache(prompt: Number, share: float) -> Number:
     return np.floor(np.minimum(prompt * share, prompt - 1))
 
 
+def log_deviation(variation: float) -> float:
+    """Standard deviation of the logarithm of a log-normal variable [1].
+
+    Args:
+        variation: standard deviation over mean [1].
+    """
+    return math.sqrt(math.log1p(variation * variation))
+
+
 def _factors(distribution: Distribution, variation: float) -> np.ndarray:
     """Lengths over their mean, at equal steps of probability."""
     if distribution == "constant":
@@ -346,8 +355,7 @@ def _factors(distribution: Distribution, variation: float) -> np.ndarray:
     if distribution == "exponential":
         factors = -np.log1p(-STEPS)
     else:
-        sigma = math.sqrt(math.log1p(variation**2))
-        factors = np.exp(sigma * _normal_steps())
+        factors = np.exp(log_deviation(variation) * _normal_steps())
     return factors / factors.mean()
 
 
