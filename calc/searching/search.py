@@ -554,8 +554,7 @@ class _Work:
         good = named if within.all() else at(named, np.flatnonzero(within))
         if len(good["base"]):
             self.best.front.add(good)
-            self.best.layouts = best_layouts([self.best.layouts, best_layouts(
-                [good], self.criteria.objectives)], self.criteria.objectives)
+            self.best.layouts = best_layouts([self.best.layouts, good], self.criteria.objectives)
             if self.criteria.margins != self.criteria.objectives:
                 self.best.farther.add(good)
 
