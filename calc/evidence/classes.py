@@ -463,10 +463,10 @@ def own_errors(scenario: Scenario, requests: Any = None, load: Load | None = Non
         requests: in flight over all cards, a number or an array [request]; None for its own.
         load: of ``LOADS``; None for its own, which is none of a queue.
     """
-    _, near = within(*_measured_beside(scenario))
-    axes = axes_beside(position(scenario, requests), near.values()) if near else ()
-    beyond = sum((axis.beyond for axis in axes), 0.0)
-    return {name: replace(own, distance=beyond)
+    of, near = within(*_measured_beside(scenario))
+    distance = Nearness(of, axes_beside(position(scenario, requests), near.values())
+                        if near else ()).distance
+    return {name: replace(own, distance=distance)
             for name, own in errors_of_class(scenario, load).items()}
 
 
