@@ -172,5 +172,5 @@ def predict_row(row: GateRow, symbols: Mapping[str, str]) -> tuple[dict[str, Amo
         results = steady_amounts(scenario, sorted(set(symbols.values())))
         total = (inputs["input_tokens"] + inputs["output_tokens"]) / inputs["output_tokens"]
         amounts = {metric: results[name].scaled(total if metric == "total_throughput" else 1.0)
-                   for metric, name in symbols.items()}
+                   for metric, name in symbols.items() if name in results}
     return amounts, str(why[0].kind) if why else None
