@@ -140,32 +140,22 @@ def _part(file: YamlFile, data: dict[str, Any], at: tuple[str, ...], title: Any)
 TOKENS = 1024  # of the requests of a measured step, and of their answers
 
 
-def deployment_of(step: MeasuredStep, engine: bool = True, users: float | None = None,
-                  mechanisms: Mapping[str, str] | None = None) -> Scenario:
-    """The deployment of a measured step.
-
-    Args:
-        step: as measured.
-        engine: whether it runs under its engine; otherwise the card's own mechanisms hold.
-        users: requests in the step; those of the measurement, if absent [1].
-        mechanisms: values that it states, as a file has them.
-    """
+def deployment_of(step: MeasuredStep) -> Scenario:
+    """The deployment of a measured step."""
     device: Device = library.load("devices", step.device)
     ranks = int(step.tensor_parallel.value)
     data: dict[str, Any] = {
         "id": "measured-step", "title": {"en": "measured step", "zh": "实测的一步"},
         "defaults": {"source": step.tpot.source, "kind": "measured"},
         "model": step.model, "device": step.device, "precision": step.precision,
+        "engine": revealed(step.engine),
         "cluster": {"node": device.node, "nodes": 1, "devices": ranks},
         "parallelism": {"tensor_parallel": ranks, "pipeline_parallel": 1, "data_parallel": 1,
                         "expert_parallel": 1},
         "scheduling": "mixed",
         "workload": {
-            "concurrency": f"{users or step.users.value:g} request",
+            "concurrency": f"{step.users.value:g} request",
             "input_tokens": f"{TOKENS} token", "output_tokens": f"{TOKENS} token",
             "max_num_batched_tokens": "8192 token", "block_size": "64 token",
-            "memory_utilization": 0.9},
-        "mechanisms": dict(mechanisms or {})}
-    if engine:
-        data["engine"] = revealed(step.engine)
+            "memory_utilization": 0.9}}
     return overridden_scenario(YamlFile(library.locate("bounds", "nvidia"), data, {}), {})
