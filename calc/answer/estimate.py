@@ -308,7 +308,7 @@ def closed_form_amounts(scenario: Scenario, inputs: Mapping[str, Any], knobs: Se
 
 def cache_suffices_steadily(inputs: Mapping[str, Any], everything: Mapping[str, Any],
                             why: Sequence[Reason], steady: SteadyState | None) -> bool:
-    """Whether the cache suffices on average, though not for all requests at their longest at once.
+    """Whether the cache holds the mean of the requests in flight, though not all at their longest.
 
     Requests must differ or come one by one, the longest must fit, and so must what all of them
     take on average; of users who think those in flight.

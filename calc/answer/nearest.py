@@ -105,7 +105,7 @@ class Layouts:
     margin: float
 
     def settings(self, row: int, column: int) -> Settings:
-        """What differs from the deployment."""
+        """Settings of a layout in a precision that differ from those of the deployment."""
         chosen, own = self.precisions[row].id, cut_of(self.scenario)
         moved = {f"parallelism.{name}": int(self.rows[axis][column]) for axis, name in AXES.items()
                  if self.rows[axis][column] != getattr(own, axis)}
@@ -185,7 +185,7 @@ def proposed_settings(scenario: Scenario, quantities: Mapping[str, Any], kinds: 
 
 
 def layouts_of(scenario: Scenario, devices: int, tried: list[Precision]) -> Layouts:
-    """Layouts of so many cards, nearest to the deployment's first; those over a network last.
+    """Layouts on a number of cards, sorted by distance from the deployment's; across nodes last.
 
     Args:
         scenario: the deployment.

@@ -60,8 +60,8 @@ def same_unit(claim: Claim, stated: Printed | None, sourced: Mapping[str, Truth]
 
 def computed(tree: Any, given: Mapping[str, float], free: Mapping[str, Amount], unit: str,
              where: str, scenario: str | None) -> Truth:
-    """What the right formula gives on the document's inputs and on those of ours, which are free,
-    with its interval. Raises ValueError for a letter it lacks."""
+    """Evaluate the right formula, with its interval: inputs from the document where it states them
+    (``given``), otherwise ours (``free``). Raises ValueError for a letter that neither has."""
     names = formulas.symbols_of(tree)
     amounts = {**{name: Amount.exactly(value) for name, value in given.items()}, **free}
     used = {name: three for name, three in amounts.items() if name in names}
@@ -328,7 +328,7 @@ def _values(amounts: Mapping[str, Amount]) -> dict[str, Any]:
 
 
 def _of_deployment(case: Case) -> dict[str, Any]:
-    """Whether the deployment can exist that a claim is of, and what becomes of a setting in it.
+    """Whether the deployment of a claim can be built, and the verdict on a setting in it.
 
     Nothing is said of a deployment that is only computed with, where the same would hold of one
     that can exist: of shapes, and of what a card would have to hold.
@@ -383,7 +383,7 @@ def claim_of_deployment(reference: str) -> tuple[ScenarioClaim, Documented, Depl
 
 
 def _lent(example: Example, file: DocumentFormulas, names: Collection[str]) -> dict[str, Amount]:
-    """What the deployment or the model of an example has of names that the document leaves."""
+    """Values from the deployment or the model of an example, for names the document leaves open."""
     left = [name for name in names if name not in file.symbols]
     if example.scenario is not None:
         deployed = deployment(example.scenario)
