@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
+BOOK_IN := requirements-engine.in requirements-analysis.in requirements-report.in requirements.in
 
 .PHONY: book report serve pdf zip test test-site nightly answers baseline compare bench engine lock sync font pin clean
 
@@ -67,8 +68,11 @@ font: $(VENV)/.ready-test  ## rebuild the subset of the Chinese font that the fi
 	$(BIN)/python -m tools.fonts
 
 pin: $(VENV)/.ready-test  ## pin all versions anew, with their licences
-	$(UV_COMPILE) -U requirements-engine.in requirements-analysis.in requirements.in -o requirements.txt
-	$(UV_COMPILE) -U -c requirements.txt requirements-engine.in requirements-analysis.in requirements.in requirements-test.in -o .pin.tmp
+	$(UV_COMPILE) -U $(BOOK_IN) -o requirements.txt
+	$(UV_COMPILE) -c requirements.txt requirements-engine.in -o requirements-engine.txt
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])' | \
+	  $(UV_COMPILE) -c requirements.txt - -o requirements-build.txt
+	$(UV_COMPILE) -U -c requirements.txt $(BOOK_IN) requirements-test.in -o .pin.tmp
 	(echo "-c requirements.txt"; grep -vxFf requirements.txt .pin.tmp) > requirements-test.txt
 	rm .pin.tmp
 	$(BIN)/python -m tools.bom
@@ -80,7 +84,7 @@ $(VENV)/.ready: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check --require-hashes -r requirements.txt
-	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.ready-test: $(VENV)/.ready requirements-test.txt

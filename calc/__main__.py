@@ -13,6 +13,8 @@ def main() -> int:
     gc.disable()  # modules hold no circle that is worth looking for; a command turns it on
     # pydantic would look for plugins in every package that is installed
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    for library in ("OPENBLAS", "MKL", "OMP"):  # matrices are small: threads would only wait
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     from calc.commands.main import main as run
 
     return run()

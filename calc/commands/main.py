@@ -17,8 +17,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 import calc
 from calc.commands.arguments import Parser, language
 from calc.commands.printing import BAD_INPUT, INTERRUPTED, OK, begin, print_error, speak, spoken
@@ -32,7 +30,8 @@ SCRIPT = "will-it-fit"  # what the package installs
 NOTHING: Pair = ("", "")
 COLLECTED = 200_000  # objects made since it was last looked for circles of them
 EXTRAS = {"analysis": ("distributed", "pandas", "pyarrow", "scipy"),
-          "book": ("jupytext", "matplotlib", "myst_nb", "nbformat", "papermill", "sphinx", "sympy")}
+          "report": ("fluent", "matplotlib"),
+          "book": ("jupytext", "myst_nb", "nbformat", "papermill", "sphinx", "sympy")}
 """Extra of the package -> libraries that it brings; single commands need them."""
 LISTED = ("models", "devices", "links", "nodes", "scenarios")
 COMMANDS = {
@@ -100,8 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     of_caller = set(threading.enumerate())
     before = signal.signal(signal.SIGTERM, _terminated) if alone else None
     try:
-        with threadpool_limits(1, "blas"):  # its sums are small: threads would wait for each other
-            return run_interruptibly(argv)
+        return run_interruptibly(argv)
     finally:
         speak(LANGUAGES[0])  # to whoever called
         end_processes(of_caller)

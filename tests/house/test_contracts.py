@@ -109,7 +109,8 @@ def test_no_path_of_a_machine_in_any_file():
 
 
 def test_every_requirement_is_pinned_with_its_hashes():
-    for name in ("requirements.txt", "requirements-test.txt"):
+    for name in ("requirements.txt", "requirements-engine.txt", "requirements-build.txt",
+                 "requirements-test.txt"):
         text = (PROJECT / name).read_text(encoding="utf-8").replace("\\\n", "")
         for line in text.splitlines():
             assert ("==" in line and " --hash=sha256:" in line) or line.startswith("-c "), line
