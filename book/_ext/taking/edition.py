@@ -11,25 +11,15 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from .. import pipeline
-from . import bundle, strict
+from . import build, bundle, strict
 
 BEGIN, END = "<!--edition-->", "<!--/edition-->"
-PACKAGED = ("will_it_fit", "params", "messages", "catalogue", "calc", "kernels", "notebooks",
-            "book/_ext", "book/_templates")  # folders that the engine is made from
-PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements-analysis.in",
-                  "requirements.in", "requirements-test.in", "README.md", "LICENSE", "LICENSE-TEXT")
 BESIDE = ("docs/sbom.cdx.json",)  # what the engine is made with
-# the same files make the same wheel, whenever and whoever packs: dates and modes stand in it
-DATED = {"SOURCE_DATE_EPOCH": "315532800"}  # 1980, the first that a ZIP knows
-READABLE, UMASK = 0o644, 0o022
-PACK = "from setuptools.build_meta import build_wheel; build_wheel('wheels')"
 ADDRESS = "REPOSITORY_URL"  # in the environment, where the clone does not know it
 ENGINE = "engine"
 DOWNLOADS = "downloads"  # what `make pdf` and `make zip` leave in the site
@@ -128,38 +118,22 @@ def stamp(site: Path, shown: Edition, since: int = 0) -> None:
 
 
 def package(root: Path, site: Path) -> Path:
-    """Write the engine into the site, as the one file that pip installs; return it.
+    """Write the wheel into the site, with its bill of materials beside it; return its path.
 
-    Beside it lies its bill of materials. Made anew where a file that goes into it
-    has changed. Raises RuntimeError with what setuptools said.
+    It is built again only after a file that it is built from has changed.
     """
-    sources = [root / name for name in PACKAGED_FILES]
-    sources += sorted((root / "book").glob("*.md"))
-    sources += [path for name in PACKAGED for path in pipeline.files_below(root / name)]
     beside = [root / name for name in BESIDE]
-    made_from = pipeline.digest(*(part for path in [*sources, *beside] for part in
+    made_from = pipeline.digest(*(part for path in [*build.sources(root), *beside] for part in
                                   (path.relative_to(root).as_posix(), bundle.needed(path, root))))
     folder, mark = site / ENGINE, site.parent / ".engine"
     if mark.is_file() and mark.read_text() == made_from and (ready := sorted(folder.glob("*.whl"))):
         return ready[0]
-    with tempfile.TemporaryDirectory() as build:
-        for path in sources:
-            copy = Path(build) / path.relative_to(root)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
-            copy.chmod(READABLE)
-        done = subprocess.run(
-            [sys.executable, "-c", PACK], cwd=build, capture_output=True, text=True, check=False,
-            env=os.environ | DATED, umask=UMASK)
-        wheels = sorted((Path(build) / "wheels").glob("*.whl"))
-        if done.returncode or not wheels:
-            raise RuntimeError(f"the engine could not be packed: {done.stderr.strip()}")
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        for path in (wheels[0], *beside):
-            shutil.copyfile(path, folder / path.name)
+    shutil.rmtree(folder, ignore_errors=True)
+    wheel = build.build(root, folder)
+    for path in beside:
+        shutil.copyfile(path, folder / path.name)
     mark.write_text(made_from)
-    return folder / wheels[0].name
+    return wheel
 
 
 def finish(site: Path, root: Path, since: int = 0) -> None:
