@@ -40,9 +40,10 @@ from catalogue.entries.entry import (
 )
 from catalogue.entries.hardware import ShareOrZero
 from catalogue.entries.models import DraftMethod
-from catalogue.reading.units import HOUR, human
+from catalogue.reading.units import HOUR, TIME_PER_TOKEN, human
 from catalogue.reading.values import (
     ANY_UNIT,
+    MOST_IN_FLIGHT,
     Count,
     Date,
     Flag,
@@ -465,17 +466,20 @@ Points = Annotated[float | Literal["published"], BeforeValidator(
         re.sub(r"\s*points?$", "", raw.strip()) if isinstance(raw, str) else raw,
         Plain("1", exclusive=False)))]  # that a benchmark may lose, such as '1 point'; or none
 Seconds = Annotated[float, Plain("s")]
-Times = Annotated[  # a time alone is that of the mean
-    dict[str, Seconds], Field(min_length=1), AfterValidator(_rising),
-    BeforeValidator(lambda raw: raw if isinstance(raw, dict) else {MEAN: raw}),
-    WithJsonSchema({"type": ["number", "string", "object"],
-                    "description": "a mean time, such as '50 ms', or {p90: 2 s}"})]
+SecondsPerToken = Annotated[float, Plain(TIME_PER_TOKEN)]
+_OF_MEAN = BeforeValidator(lambda raw: raw if isinstance(raw, dict) else {MEAN: raw})
+_TIMES = WithJsonSchema({"type": ["number", "string", "object"],
+                         "description": "a mean time, such as '50 ms', or {p90: 2 s}"})
+Times = Annotated[dict[str, Seconds], Field(min_length=1), AfterValidator(_rising), _OF_MEAN,
+                  _TIMES]
+TokenTimes = Annotated[dict[str, SecondsPerToken], Field(min_length=1), AfterValidator(_rising),
+                       _OF_MEAN, _TIMES]
 SecondsOrZero = Annotated[float, Plain("s", exclusive=False)]
 WattsLimit = Annotated[float, Plain("W")]
 Tokens = Annotated[int, Plain("token", integer=True)]
 TokenRate = Annotated[float, Plain("token/s")]
 RequestRate = Annotated[float, Plain("request/s")]
-Users = Annotated[int, Plain("request", integer=True)]
+Users = Annotated[int, Plain("request", integer=True, maximum=MOST_IN_FLIGHT)]
 Part = Annotated[float, Plain("1", exclusive=False, maximum=1)]
 Percent = Annotated[int, BeforeValidator(_percent), WithJsonSchema({"type": ["number", "string"]})]
 Ratio = Annotated[float, Plain("1", exclusive=False)]
@@ -591,7 +595,7 @@ class Limits(Entry):
 
     sure: Part | None = None
     ttft: Times | None = None
-    tpot: Times | None = None
+    tpot: TokenTimes | None = None
     e2e: Times | None = None
     throughput: TokenRate | None = None
     cost: MoneyLimit | None = None

@@ -41,6 +41,7 @@ from catalogue.entries.hardware import Dtype, Number, RequestRate, ShareOrZero, 
 from catalogue.entries.models import Checkpoint, DraftMethod, TextKind
 from catalogue.reading import units
 from catalogue.reading.values import (
+    AllRequests,
     AnyQuantity,
     BytesOrZero,
     Count,
@@ -401,7 +402,7 @@ class Workload(Entry):
 
     agent: Agent | None = None
     concurrency: Requests
-    requests: Requests | None = None
+    requests: AllRequests | None = None
     max_num_seqs: Requests | None = None
     draft_tokens: Drafts | None = None
     draft_method: DraftMethod | None = None

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
+from catalogue.reading.units import TIME_PER_TOKEN
 from catalogue.reading.values import (
     LARGEST_COUNT,
     Date,
@@ -63,6 +64,7 @@ class Plain(Unit):
 
 
 Promised = Annotated[float, Plain("s")]
+PromisedPerToken = Annotated[float, Plain(TIME_PER_TOKEN)]
 
 
 class Entry(BaseModel):
@@ -198,6 +200,17 @@ class TimeLimit(Entry):
         return {name: getattr(self, name) for name in given(self, (MEAN, *PERCENTILES))}
 
 
+class TokenTimeLimit(TimeLimit):
+    """A time per token at most [s], also stated as a rate: ``30 token/s``."""
+
+    mean: PromisedPerToken | None = None
+    p50: PromisedPerToken | None = None
+    p75: PromisedPerToken | None = None
+    p90: PromisedPerToken | None = None
+    p95: PromisedPerToken | None = None
+    p99: PromisedPerToken | None = None
+
+
 def watched(stated: Mapping[str, float]) -> dict[str, float]:
     """Of limits of one time the one that a scenario can promise; none below all ``PERCENTILES``.
 
@@ -225,5 +238,5 @@ class ServiceLimits(Entry):
     """
 
     ttft: TimeLimit | None = None
-    tpot: TimeLimit | None = None
+    tpot: TokenTimeLimit | None = None
     e2e: TimeLimit | None = None

@@ -38,18 +38,25 @@ _DEFINED: tuple[tuple[str, int | Fraction, dict[str, int]], ...] = (
 _UNITS = {name: (factor, of) for names, factor, of in _DEFINED for name in names.split()}
 
 _NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
-_UNIT = r"[A-Za-z]+(?:/[A-Za-z]+)*"
-_QUANTITY = re.compile(rf"\s*({_NUMBER})\s*(?:({_UNIT})|1/({_UNIT}))?\s*")
+_UNIT = r"[A-Za-zµμ]+(?:/[A-Za-zµμ]+)*"
+_QUANTITY = re.compile(
+    rf"\s*({_NUMBER})\s*(?:(%)|([kKM])(?:\s+({_UNIT}))?|({_UNIT})|1/({_UNIT}))?\s*")
 _PREFIX = "|".join(_PREFIXES)
 _PATTERN = re.compile(rf"({_PREFIX}|)({'|'.join(_UNITS)})(s?)")
 _BITS = re.compile(rf"({_PREFIX}|)(?:b|bit)s?")
 _THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
+_CURRENCIES = {"$": "USD", "¥": "CNY"}
+_CURRENCY = re.compile(rf"([$¥])\s*({_NUMBER})(?=/|$)")
 _TYPES = {list: "a list", dict: "keys and values"}
-_PERCENT = re.compile(rf"({_NUMBER})\s*%")
+_SPELLINGS = {"tok": "token", "toks": "token", "req": "request", "reqs": "request",
+              "user": "request", "users": "request", "sec": "s", "secs": "s", "msec": "ms",
+              "µs": "us", "μs": "us", "usec": "us", "hr": "h", "hrs": "h", "RMB": "CNY",
+              **{f"{prefix}bps": f"{prefix}b/s" for prefix in "kMGT"}}
 LONGEST = 100  # characters of a quantity
 
 DIMENSIONLESS = "1"
+TIME_PER_TOKEN = "s/token"  # also written as its inverse, 30 token/s, or as a time alone
 BITS_PER_BYTE = 8
 COUNTING = ("token", "request", "block")
 SIGNS = {"us": "µs"}  # of units that files write otherwise than readers do
@@ -108,17 +115,19 @@ def parse(text: str | int | float, unit: str) -> float | int:
     1600000000000
     >>> parse("64 GiB", "B")
     68719476736
+    >>> parse("4k", "token"), parse("75%", "1"), parse("25 tok/s", "s/token")
+    (4000, 0.75, 0.04)
 
-    A plain number is accepted where tokens, requests or blocks are counted.
+    A plain number is accepted where tokens, requests or blocks are counted, and a time or a rate of
+    tokens where the time of one token is expected.
 
     Raises ValueError (one clause, no file) for a unit of another dimension, an unknown unit, what
     is no number, one that is not finite, and an amount of bytes that is given in bits: ``256 Gib``
     is nearly always meant to be GiB. Rates of links are given in bits, and taken.
     """
-    if isinstance(text, bool):
-        raise ValueError(f"expected a number{_in(unit)}, found {str(text).lower()}")
-    if not isinstance(text, (str, int, float)):
-        raise ValueError(f"expected a number{_in(unit)}, found {_TYPES.get(type(text), 'nothing')}")
+    if isinstance(text, bool) or not isinstance(text, (str, int, float)):
+        written = str(text).lower() if isinstance(text, bool) else _TYPES.get(type(text), "nothing")
+        raise ValueError(f"expected {_quantity(unit)}, found {written}")
     return _parsed(text, unit)
 
 
@@ -127,13 +136,21 @@ def _parsed(text: str | int | float, unit: str) -> float | int:
     try:
         digits, written = split(text)
     except ValueError as error:
-        raise ValueError(f"{error}, expected a finite number{_in(unit)}{_near(text)}") from None
-    number = Fraction(digits)
-    (of_written, powers), (of_unit, expected_powers) = _factor(written), _factor(unit)
+        raise ValueError(f"{error}, expected {_quantity(unit)}{_near(text)}") from None
+    try:
+        of_written, powers = _factor(written)
+    except ValueError as error:
+        raise ValueError(f"{error} for {_spelling(written, unit)}") from None
+    number, (of_unit, expected_powers) = Fraction(digits), _factor(unit)
     plain_count = written == DIMENSIONLESS and unit in COUNTING
-    if powers != expected_powers and not plain_count:
-        expected = "a plain number" if unit == DIMENSIONLESS else f"a quantity in {unit}"
-        raise ValueError(f"'{text}' has the wrong unit, expected {expected}")
+    if unit == TIME_PER_TOKEN and powers == _factor("token/s")[1]:
+        if number <= 0:
+            raise ValueError(f"'{text}' is out of range, expected more than 0")
+        number, of_written = 1 / number, 1 / of_written
+    elif unit == TIME_PER_TOKEN and powers == _factor("s")[1]:
+        pass
+    elif powers != expected_powers and not plain_count:
+        raise ValueError(_wrong_dimensions(str(text), digits, written, unit))
     if unit == "B" and (bits := _BITS.fullmatch(written)):
         raise ValueError(f"'{text}' is in bits, did you mean {bits[1]}B?")
     exact = number * of_written / of_unit
@@ -160,17 +177,40 @@ def si(unit: str) -> str:
 def split(text: str | int | float) -> tuple[str, str]:
     """Number and unit of a quantity as written: ``64GiB`` -> ``("64", "GiB")``.
 
-    A plain number has the unit ``1``. Raises ValueError for what is not a quantity.
+    A plain number has the unit ``1``. Percentages, thousands (``4k token``) and common spellings of
+    units are understood:
+
+    >>> split("64 users"), split("4k token"), split("75%"), split("30 tok/s")
+    (('64', 'request'), ('4000', 'token'), ('0.75', '1'), ('30', 'token/s'))
+
+    Raises ValueError for what is not a quantity.
     """
     match = _QUANTITY.fullmatch(str(text)) if len(str(text)) <= LONGEST else None
     if match is None:
         raise ValueError(f"'{str(text)[:60]}' is not a quantity")
-    return match[1], match[2] or (f"1/{match[3]}" if match[3] else DIMENSIONLESS)
+    number, percent, thousands, *named, inverse = match.groups()
+    if percent or thousands:
+        scale = Decimal("0.01") if percent else _PREFIXES[thousands.replace("K", "k")]
+        number = f"{Decimal(number) * scale:f}"
+    unit = next(filter(None, named), f"1/{inverse}" if inverse else DIMENSIONLESS)
+    return number, "/".join(_SPELLINGS.get(part, part) for part in unit.split("/"))
 
 
 def unit_of(text: str | int | float) -> str:
     """The SI unit of a quantity as written, e.g. ``22.8 ms`` -> ``s``."""
     return si(split(text)[1])
+
+
+def in_bytes(text: str | int | float) -> str | None:
+    """A quantity in bits, such as ``3 Tb/s``, as if it were in bytes; None for any other.
+
+    >>> in_bytes("3 Tb/s"), in_bytes("3 TB/s")
+    ('3 TB/s', None)
+    """
+    number, unit = split(text)
+    amount, stroke, per = unit.partition("/")
+    bits = _BITS.fullmatch(amount)
+    return f"{number} {bits[1]}B{stroke}{per}" if bits else None
 
 
 def factor(unit: str) -> float:
@@ -190,19 +230,54 @@ def _near(text: str | int | float) -> str:
     plain = unicodedata.normalize("NFKC", str(text)).strip().strip("[]()").strip()
     plain = _THOUSANDS.sub("", plain)
     plain = _COMMA.sub(".", plain)
-    if percent := _PERCENT.fullmatch(plain):
-        plain = f"{float(percent[1]) / 100:g}"
-    return f", such as {plain}" if _QUANTITY.fullmatch(plain) else ""
+    plain = _CURRENCY.sub(lambda sign: f"{sign[2]} {_CURRENCIES[sign[1]]}", plain)
+    return f", such as {plain}" if plain != str(text) and _QUANTITY.fullmatch(plain) else ""
 
 
-def _in(unit: str) -> str:
-    return "" if unit == DIMENSIONLESS else f" with a unit like {unit}"
+_USUAL = {  # SI unit -> its quantity, and the units in which people state it
+    "B": ("an amount of memory", "GB", "GiB"), "B/s": ("a bandwidth", "GB/s", "TB/s"),
+    "FLOP/s": ("a rate of operations", "TFLOPS", "PFLOPS"), "s": ("a time", "ms", "s"),
+    TIME_PER_TOKEN: ("a time per token", "ms", "token/s"), "W": ("a power", "W", "kW"),
+    "Hz": ("a frequency", "MHz", "GHz"), "USD": ("a price", "USD"), "CNY": ("a price", "CNY"),
+    "USD/s": ("a rent", "USD/h"), "token": ("a number of tokens",),
+    "request": ("a number of requests",), "block": ("a number of blocks",),
+    DIMENSIONLESS: ("a plain number",)}
+
+
+def _quantity(unit: str) -> str:
+    """The quantity that a unit is of, with the units in which people state it."""
+    noun, *usual = _USUAL.get(unit, ("a quantity", unit))
+    return f"{noun} in {' or '.join(usual)}" if usual else noun
+
+
+def _spelling(written: str, unit: str) -> str:
+    """What to write in place of an unknown unit: the same in other case, or the usual ones."""
+    noun, *usual = _USUAL.get(unit, ("a quantity", unit))
+    meant = re.sub("ps$", "/s", written.casefold())
+    same = [name for name, _ in SCALES.get(unit, ()) if name.casefold() == meant
+            or (written in _PREFIXES and name.startswith(written))]
+    return f"{noun}: write {' or '.join(same or usual) or 'the number alone'}"
+
+
+def _wrong_dimensions(text: str, digits: str, written: str, unit: str) -> str:
+    """Message for a quantity of another kind than expected, or a number without a unit."""
+    usual = _USUAL.get(unit, ("", unit))[1:]
+    if written != DIMENSIONLESS or not usual:
+        return f"'{text}' has the wrong unit, expected {_quantity(unit)}"
+    amount, factors = float(digits), [factor(name) for name in usual]
+    if amount >= LARGE:  # as it stands in SI units
+        return f"'{text}' has no unit: write {human(amount, si(unit))}"
+    is_larger = amount >= GROUP and factors[-1] == GROUP * factors[0]
+    other = f"{amount / GROUP:g}" if is_larger else digits
+    return (f"'{text}' has no unit: write {digits} {usual[0]}"
+            + (f" or {other} {usual[1]}" if len(usual) > 1 else ""))
 
 
 NONE = "–"  # where there is no number
 MINUS = "−"
 DIGITS, MORE = 3, 4  # that count: below a thousand, and from there on
 GROUP = 1000
+LARGE = 1e6  # from where on a number without a unit is taken to be in SI units
 SMALLEST, LARGEST = 1e-4, 1e15  # outside of these a number is a multiple of a power of ten
 EXACT_DIGITS = 5  # digits of what is exact
 LARGEST_INTEGER = 10**9  # whole counts below it are written whole

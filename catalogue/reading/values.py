@@ -103,6 +103,7 @@ ANY_UNIT = "*"
 TEXT_SCHEMA = {"type": "object", "required": ["en", "zh"], "additionalProperties": False,
                "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}}
 LARGEST_COUNT = 10**12  # products of a few counts stay exact where it matters
+MOST_IN_FLIGHT = 10**6  # requests
 SMALLEST, LARGEST = 1e-30, 1e30  # in SI units: what is computed of such numbers stays finite
 
 
@@ -111,7 +112,8 @@ class Unit:
     """Annotation of a quantity field: expected unit, admissible numbers, whether a range is.
 
     Where any unit is, ``among`` may name those that are meant. Outside of ``plausible`` a unit has
-    slipped. pydantic calls it to turn what a file holds into a :class:`Value`.
+    slipped. Without ``bits`` only bytes are accepted. pydantic calls it to turn what a file holds
+    into a :class:`Value`.
     """
 
     unit: str
@@ -122,6 +124,7 @@ class Unit:
     spread: bool = True
     among: tuple[str, ...] = ()
     plausible: tuple[str, str] | None = None
+    bits: bool = True
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         """Validate with the provenance that the file passes on as context."""
@@ -149,7 +152,10 @@ def si_number(raw: Any, rule: Unit) -> float | int:
         bound = "more than" if rule.exclusive else "at least"
         raise ValueError(f"'{raw}' is out of range, expected {bound} {rule.minimum:g}")
     if rule.maximum is not None and value > rule.maximum:
-        raise ValueError(f"'{raw}' is out of range, expected at most {rule.maximum:g}")
+        raise ValueError(f"'{raw}' is out of range, expected at most {units.plain(rule.maximum)}")
+    if not rule.bits and (in_bytes := units.in_bytes(raw)):
+        raise ValueError(f"'{raw}' is {units.human(value, rule.unit)}, are bits meant? write "
+                         f"{units.human(value, rule.unit)} or {in_bytes}")
     if value and not SMALLEST <= value <= LARGEST:
         raise ValueError(f"'{raw}' is out of range, expected {SMALLEST:g} to {LARGEST:g} in SI "
                          "units")
@@ -317,7 +323,8 @@ Time = Annotated[Value, Unit("s")]
 Tokens = Annotated[Value, Unit("token", integer=True)]
 Blocks = Annotated[Value, Unit("block", integer=True)]
 Length = Annotated[Value, Unit("token", integer=True, spread=False)]
-Requests = Annotated[Value, Unit("request", integer=True)]
+AllRequests = Annotated[Value, Unit("request", integer=True)]
+Requests = Annotated[Value, Unit("request", integer=True, maximum=MOST_IN_FLIGHT)]
 AnyQuantity = Annotated[Value, Unit(ANY_UNIT, exclusive=False)]
 AnyRate = Annotated[Value, Unit(ANY_UNIT, among=("FLOP/s", "B/s"))]
 
@@ -334,11 +341,11 @@ Memory = Annotated[Value, Unit("B", plausible=("1 GB", "20 TB"))]
 HostMemory = Annotated[Value, Unit("B", plausible=("1 GB", "100 TB"))]
 Reserve = Annotated[Value, Unit("B", plausible=("1 MB", "100 GB"))]
 Cache = Annotated[Value, Unit("B", plausible=("100 kB", "10 GB"))]
-MemoryBandwidth = Annotated[Value, Unit("B/s", plausible=("10 GB/s", "100 TB/s"))]
-CacheBandwidth = Annotated[Value, Unit("B/s", plausible=("100 GB/s", "1000 TB/s"))]
+MemoryBandwidth = Annotated[Value, Unit("B/s", plausible=("10 GB/s", "100 TB/s"), bits=False)]
+CacheBandwidth = Annotated[Value, Unit("B/s", plausible=("100 GB/s", "1000 TB/s"), bits=False)]
 LinkBandwidth = Annotated[Value, Unit("B/s", plausible=("100 MB/s", "100 TB/s"))]
 Peak = Annotated[Value, Unit("FLOP/s", plausible=("0.1 TFLOP/s", "100 PFLOP/s"))]
-Latency = Annotated[Value, Unit("s", plausible=("10 ns", "10 ms"))]
+Latency = Annotated[Value, Unit("s", plausible=("10 ns", "1 ms"))]
 Clock = Annotated[Value, Unit("Hz", plausible=("100 MHz", "20 GHz"))]
 Watts = Annotated[Value, Unit("W", plausible=("1 W", "1 MW"))]
 PriceInDollars = Annotated[Value, Unit("USD", plausible=("10 USD", "100000000 USD"))]

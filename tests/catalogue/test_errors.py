@@ -10,7 +10,7 @@ CASES = [  # file, text of it, text in its place, line and message
     ("devices", "memory_bandwidth:", "memory_bandwith:",
      "6: unknown key 'memory_bandwith', did you mean 'memory_bandwidth'."),
     ("devices", "1.6 TB/s", "400 GB",
-     "6: memory_bandwidth: '400 GB' has the wrong unit, expected a quantity in B/s."),
+     "6: memory_bandwidth: '400 GB' has the wrong unit, expected a bandwidth in GB/s or TB/s."),
     ("devices", "1.6 TB/s", "1.6 B/s", "6: memory_bandwidth: '1.6 B/s' is not plausible, "
      "expected 10 GB/s to 100 TB/s: is the unit right?"),
     ("devices", "1.6 TB/s", "-1.6 TB/s",
@@ -103,7 +103,7 @@ SETTINGS = [  # deployment, what is set, message
     ("s0-scenario-1", ["mechanisms.concurrency=4"], "--set mechanisms.concurrency=4: "
      "'mechanisms' has no 'concurrency', expected workload.concurrency=4."),
     ("s0-scenario-1", ["workload.concurrency=[1"], "--set workload.concurrency: '[1' is not a "
-     "quantity, expected a finite number with a unit like request, such as 1."),
+     "quantity, expected a number of requests, such as 1."),
     ("s0-scenario-1", ["tp=4"], "--set tp=4: expected PATH=VALUE with PATH rooted at one of "
      "model, device, engine, cluster, precision, parallelism, workload, limits, mechanisms, "
      "such as parallelism.tensor_parallel=4."),
