@@ -273,9 +273,15 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
 
 def _provenance(data: Any, path: Path) -> Provenance:
     """What the values of a file are checked against."""
-    defaults = data.get("defaults") if isinstance(data, dict) else None
-    return Provenance(defaults if isinstance(defaults, dict) else {}, frozenset(sources()),
-                      partial(referred, beside=path))
+    return Provenance(_defaults(data, path), frozenset((*sources(), path.name)),
+                      partial(referred, beside=path), yamlfile.is_own(path))
+
+
+def _defaults(data: Any, path: Path) -> dict[str, Any]:
+    """Provenance of the bare numbers of a file: as stated; a reader's own are assumptions."""
+    stated = data.get("defaults") if isinstance(data, dict) else None
+    unstated = {"source": path.name, "kind": "assumed"} if yamlfile.is_own(path) else {}
+    return unstated | (stated if isinstance(stated, dict) else {})
 
 
 def parsed(cls: type[Parsed], file: YamlFile, *keys: str) -> Parsed:
@@ -332,7 +338,7 @@ def _with_base(kind: str, file: YamlFile, passed: tuple[Path, ...] = ()) -> dict
     if path.resolve() in (file.path.resolve(), *passed):
         raise ParamsError(f"{where}: '{reference}' is in turn like this {kind[:-1]}.")
     base = _with_base(kind, read(path), (*passed, file.path.resolve()))
-    return over({key: _inherited(cls, key, raw, base.get("defaults"), path)
+    return over({key: _inherited(cls, key, raw, _defaults(base, path), path)
                   for key, raw in base.items()
                   if key not in (*OWN, *(SOLD if kind == "devices" else ()))},
                  file.data)

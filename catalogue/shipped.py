@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from catalogue.entries.models import Model
-from catalogue.library import KINDS, NESTED, file_of, names
+from catalogue.library import KINDS, NESTED, class_of, file_of, names
 from catalogue.messages import Pair, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.values import Value, sources, stands_on
@@ -39,6 +39,9 @@ def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[Pair
     text, unlisted = yamlfile.read(path), set[str]()
     if path.read_text("utf-8").partition("\n")[0] != first_line(kind):
         yield say("no-schema", where=text.where(), head=first_line(kind))
+    for key in ("name", "title"):
+        if key in class_of(kind).model_fields and key not in text.data:
+            yield say("no-text", where=text.where(), key=key)
     for entry in entries:
         for keys, value in values_of(entry):
             where = text.where(keys)

@@ -89,8 +89,8 @@ def variant_keys(file: YamlFile) -> list[str]:
         if not _KEY.fullmatch(key):
             raise ParamsError(f"{where}: variants: '{key[:40]}' is not a key, expected small "
                               "letters and digits, joined by '-' or '.'.")
-        if not isinstance(own, dict) or "title" not in own:
-            raise ParamsError(f"{where}: variants.{key}: the key 'title' is missing.")
+        if not isinstance(own, dict):
+            raise ParamsError(f"{where}: variants.{key}: expected a group of keys.")
     pools = file.data.get("pools")
     if pools is not None and not (isinstance(pools, list) and len(pools) == 2
                                   and all(isinstance(pool, str) and pool in variants
@@ -114,7 +114,7 @@ def overlaid(file: YamlFile, key: str) -> YamlFile:
     if isinstance(base.get("documented"), dict):
         base["documented"] = {name: raw for name, raw in base["documented"].items()
                               if name != "claims"}
-    data = library.over(base, file.data["variants"][key])
+    data = library.over(base, {"title": key} | file.data["variants"][key])
     at: KeyPath = ("variants", key)
     lines = file.lines | {keys[len(at):]: line for keys, line in file.lines.items()
                           if keys[:len(at)] == at and len(keys) > len(at)}
@@ -124,7 +124,7 @@ def overlaid(file: YamlFile, key: str) -> YamlFile:
 def of_the_whole(file: YamlFile) -> YamlFile:
     """What a family's file says of all its deployments, laid over its first variant."""
     first = overlaid(file, variant_keys(file)[0])
-    own: dict[str, Any] = {name: file.data[name] for name in (
+    own: dict[str, Any] = {"title": file.path.stem} | {name: file.data[name] for name in (
         "title", "note", "section", "documented") if name in file.data}
     data = {name: raw for name, raw in first.data.items() if name != "note"} | own
     lines = first.lines | {keys: line for keys, line in file.lines.items()
@@ -278,7 +278,7 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
             return overridden_scenario(raw, overridden, cut=cut)
         variant = overlaid(raw, key or variants[0])  # a key is refused where there are no variants
         try:
-            title = both_languages(raw.data.get("title"))
+            title = both_languages(raw.data.get("title", raw.path.stem))
         except ValueError as error:
             raise ParamsError(f"{raw.where(('title',))}: title: {error}.") from None
         return overridden_scenario(variant, overridden, title, cut)

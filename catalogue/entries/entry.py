@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
@@ -153,16 +153,21 @@ class FileEntry(Entry):
     defaults: Defaults | None = None
 
 
-class CatalogueEntry(FileEntry):
-    """An entry with a name."""
+def _file_name(data: Mapping[str, Any]) -> dict[str, str]:
+    """Name of the file of an entry, in place of a name or a title that it does not state."""
+    return dict.fromkeys(("en", "zh"), data["id"])
 
-    name: Text
+
+class CatalogueEntry(FileEntry):
+    """An entry with a name; absent in a reader's own file, the file's name."""
+
+    name: Text = Field(default_factory=_file_name)
 
 
 class Titled(FileEntry):
-    """An entry with a title: a sentence or a question, in both languages."""
+    """An entry with a title, a sentence or a question; absent, the file's name."""
 
-    title: Text
+    title: Text = Field(default_factory=_file_name)
 
 
 class Called(CatalogueEntry):

@@ -91,17 +91,22 @@ class Provenance:
         defaults: source, kind and date that bare numbers inherit.
         sources: keys of ``params/sources/``.
         locate: finds an entry by kind and name; raises ParamsError if there is none.
+        own: whether the file is a reader's own, of which the catalogue's requirements on texts and
+            sources do not hold.
     """
 
     defaults: dict[str, Any]
     sources: frozenset[str]
     locate: Callable[[str, str], object]
+    own: bool = False
 
 
 Annotation = TypeVar("Annotation")
 ANY_UNIT = "*"
-TEXT_SCHEMA = {"type": "object", "required": ["en", "zh"], "additionalProperties": False,
-               "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}}
+TEXT_SCHEMA = {"anyOf": [
+    {"type": "string"},
+    {"type": "object", "minProperties": 1, "additionalProperties": False,
+     "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}}]}
 LARGEST_COUNT = 10**12  # products of a few counts stay exact where it matters
 MOST_IN_FLIGHT = 10**6  # requests
 SMALLEST, LARGEST = 1e-30, 1e30  # in SI units: what is computed of such numbers stays finite
@@ -171,13 +176,25 @@ def si_number(raw: Any, rule: Unit) -> float | int:
     return value
 
 
-def both_languages(raw: Any) -> dict[str, str]:
-    """A text in English and Chinese, as it stands in a file. Raises ValueError for less."""
-    if not isinstance(raw, dict) or set(raw) != {"en", "zh"} or not all(
-        isinstance(text, str) and text.strip() for text in raw.values()
-    ):
+def both_languages(raw: Any, own: bool = True) -> dict[str, str]:
+    """Return a text by language, ``en`` and ``zh``.
+
+    Args:
+        raw: as a file has it: both languages; in a reader's own file also one of them, or a bare
+            text, which then stands for both.
+        own: whether the file is a reader's own.
+
+    Raises ValueError for anything else.
+    """
+    texts = {"en": str(raw)} if own and isinstance(raw, (str, int)) and not isinstance(
+        raw, bool) else raw
+    if not isinstance(texts, dict) or not texts or not texts.keys() <= {"en", "zh"} or not all(
+            isinstance(text, str) and text.strip() for text in texts.values()):
+        raise ValueError("expected a text, or one in two languages, {en: ..., zh: ...}")
+    if len(texts) == 1 and not own:
         raise ValueError("expected a text in both languages, {en: ..., zh: ...}")
-    return {lang: words.read(text) for lang, text in raw.items()}
+    first = next(iter(texts.values()))
+    return {lang: words.read(texts.get(lang, first)) for lang in ("en", "zh")}
 
 
 def stated_date(raw: Any) -> str:
@@ -198,16 +215,23 @@ def _source(source: Any, given: Provenance) -> str:
         raise ValueError("a source is missing, expected source: a key of params/sources/, or words "
                          "such as \"data sheet, page 2\", beside the value or once for all in "
                          "defaults: {source: ..., kind: ...}")
-    if _KEY.fullmatch(source) and source not in given.sources:
-        close = difflib.get_close_matches(source, given.sources, n=1)
+    close = difflib.get_close_matches(source, given.sources, n=1, cutoff=0.85 if given.own else 0.6)
+    if _KEY.fullmatch(source) and source not in given.sources and (close or not given.own):
         raise ValueError(f"the source '{source[:60]}' is not in params/sources/, expected "
                          + "".join(f"{name}, or " for name in close)
                          + "words that say where to look, such as \"data sheet, page 2\"")
     return source if _KEY.fullmatch(source) else words.read(source)
 
 
+def _is_own(context: Provenance | None) -> bool:
+    return context is not None and context.own
+
+
 SourceKey = Annotated[str, BeforeValidator(lambda raw, info: _source(raw, info.context))]
-Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema(TEXT_SCHEMA)]
+Text = Annotated[
+    dict[str, str],
+    BeforeValidator(lambda raw, info: both_languages(raw, _is_own(info.context))),
+    WithJsonSchema(TEXT_SCHEMA)]
 Date = Annotated[str, BeforeValidator(stated_date),
                  WithJsonSchema({"type": ["integer", "string"]})]
 
@@ -306,9 +330,11 @@ def annotated(field: FieldInfo, kind: type[Annotation]) -> Annotation | None:
 
 Words = Annotated[str, AfterValidator(words.read)]
 # A name that is the same in both languages stands once.
-NameOrText = Annotated[dict[str, str], BeforeValidator(
-    lambda raw: both_languages({"en": raw, "zh": raw} if isinstance(raw, str) else raw)),
-    WithJsonSchema({"anyOf": [{"type": "string"}, TEXT_SCHEMA]})]
+NameOrText = Annotated[
+    dict[str, str],
+    BeforeValidator(lambda raw, info: both_languages(
+        raw, isinstance(raw, str) or _is_own(info.context))),
+    WithJsonSchema(TEXT_SCHEMA)]
 # The name of a reader's file may hold anything; as an identifier it stands in code and links.
 Identifier = Annotated[str, AfterValidator(lambda name: re.sub(r"[^\w.-]+", "-", name))]
 Flag = Annotated[bool, Strict()]

@@ -66,6 +66,15 @@ def display_path(path: Path) -> str:
     return str(resolved.relative_to(project)) if resolved.is_relative_to(project) else str(path)
 
 
+def is_own(path: Path) -> bool:
+    """Whether a file is a reader's own: outside of ``params/``, or one of its templates."""
+    try:
+        resolved = path.resolve()
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a zero byte
+        return True
+    return not resolved.is_relative_to(ROOT) or resolved.is_relative_to(ROOT / "templates")
+
+
 def read(path: Path, last: str | None = None) -> YamlFile:
     """Parse a YAML mapping, up to what stands under a key if one is given.
 

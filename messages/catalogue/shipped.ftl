@@ -29,3 +29,7 @@ no-totals =
 no-caches =
     .en = { $where }: nothing that its cache is held against, expected published.caches with what an engine keeps of a token.
     .zh = { $where }：缓存缺少核对依据，应给出 published.caches，即某个引擎为每个 token 保留的字节数。
+
+no-text =
+    .en = { $where }: the key '{ $key }' is missing.
+    .zh = { $where }：缺少 '{ $key }'。

@@ -20,9 +20,9 @@ CASES = [  # file, text of it, text in its place, line and message
     ("devices", "range: [0.7, 0.9]", "date: 2026-02-30", "7: hbm_efficiency.date: '2026-02-30' "
      "is not a date, expected YYYY, YYYY-MM or YYYY-MM-DD, from 1990 to 2099."),
     ("devices", 'source: "https://example.org/card", kind: vendor}\nhbm',
-     "source: no-key, kind: vendor}\nhbm", "6: memory_bandwidth.source: the source 'no-key' is "
-     "not in params/sources/, expected words that say where to look, such as \"data sheet, "
-     'page 2".'),
+     "source: hf-deepsek-v3, kind: vendor}\nhbm", "6: memory_bandwidth.source: the source "
+     "'hf-deepsek-v3' is not in params/sources/, expected hf-deepseek-v3, or words that say "
+     'where to look, such as "data sheet, page 2".'),
     ("devices", "vendor: Nobody", "vendor: Nobody\nvendor: Twice",
      "4: the key 'vendor' is given twice."),
     ("devices", "vendor: Nobody", "vendor: [",

@@ -18,7 +18,7 @@ import catalogue
 from catalogue import library, shipped
 from catalogue.entries.hardware import IfKnown
 from catalogue.library import KINDS, class_of
-from catalogue.reading.values import stands_on
+from catalogue.reading.values import both_languages, stands_on
 from catalogue.schemas import exported
 from catalogue.shipped import first_line, shortcomings
 
@@ -84,7 +84,7 @@ def test_template_loads_and_lists_every_key(kind, name):
 @pytest.mark.parametrize(("kind", "wrong"), [
     ("devices", {"memory_bandwith": "1.6 TB/s"}), ("devices", {"type": "fpga"}),
     ("devices", {"memory_capacity": {"value": "64 GiB", "kind": "guessed"}}),
-    ("models", {"attention": "linear"}), ("links", {"name": {"en": "only English"}})])
+    ("models", {"attention": "linear"}), ("links", {"name": {"de": "only German"}})])
 def test_schema_rejects_what_is_wrong(kind, wrong):
     data = as_an_editor_reads(ROOT / kind / f"{catalogue.names(kind)[0]}.yml")
     with pytest.raises(jsonschema.ValidationError):
@@ -98,6 +98,17 @@ def test_shortcomings_of_a_card(tmp_path, source, message):
                     f"memory_bandwidth: {{value: 4 TB/s, source: {source}}}\n", "utf-8")
     lacking = shortcomings("devices", path, [catalogue.load_device(path)])
     assert [each for each, _ in lacking] == [f"{path}:{message}"]
+
+
+def test_a_file_of_the_catalogue_has_its_texts_in_both_languages(tmp_path):
+    path = tmp_path / "mine.yml"
+    path.write_text(f"{first_line('devices')}\nlike: nvidia-h20\nvendor: NVIDIA\n", "utf-8")
+    card = catalogue.load_device(path)
+    assert card.name == {"en": "mine", "zh": "mine"}
+    assert [each for each, _ in shortcomings("devices", path, [card])] == [
+        f"{path}:1: the key 'name' is missing."]
+    with pytest.raises(ValueError, match="both languages"):
+        both_languages({"en": "Mine"}, own=False)
 
 
 def test_a_model_of_the_catalogue_states_format_totals_and_caches(tmp_path):
