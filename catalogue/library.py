@@ -419,7 +419,11 @@ def refusal(cls: type[Entry], file: YamlFile, error: ValidationError,
             message = problem["msg"].replace("Input should be", "expected")
             message = f"expected {expected[kind]}" if (kind := problem["type"]) in expected \
                 else message[0].lower() + message[1:]
-            message += f", found '{str(problem['input'])[:40]}'"
+            found = problem["input"]
+            message += f", found '{str(found)[:40]}'" if found is not None else ", found nothing"
+            if problem["type"] == "string_type" and isinstance(found, bool) and keys in file.lines:
+                word = file.word(keys, found)
+                message = f'YAML reads {word} as {str(found).lower()}: write "{word}"'
     stop = "" if message.endswith("?") else "."
     return f"{where}: {name + ': ' if name and not origins else ''}{message}{stop}"
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import yaml
 
-from catalogue.reading import words
+from catalogue.reading import syntax, words
 from catalogue.reading.files import ROOT, ParamsError, is_file, read_small
 
 MAX_DEPTH = 40
@@ -42,6 +42,12 @@ class YamlFile:
     path: Path
     data: dict[str, Any]
     lines: dict[KeyPath, int]
+
+    def word(self, keys: KeyPath, value: bool) -> str:
+        """How a truth value under some keys is written: ``no``, ``off``, ``false``."""
+        row = self.path.read_text("utf-8").split("\n")[self.lines[keys] - 1]
+        of_value = [word for word, meant in _WORDS.items() if meant is value]
+        return next((word for word in of_value if re.search(rf"\b{word}\b", row)), of_value[0])
 
     def where(self, keys: KeyPath = ()) -> str:
         """``file:line`` of the deepest known prefix of a key path."""
@@ -152,17 +158,13 @@ def parse(path: Path, raw: bytes, last: str | None = None) -> YamlFile:
         reader = _Reader(name, text, last)
         return YamlFile(path, reader.document(), reader.lines)
     except UnicodeDecodeError:
-        raise ParamsError(f"{name}: not UTF-8 text, expected a YAML file.") from None
+        raise ParamsError(f"{name}: not UTF-8 text, save it with the encoding UTF-8.") from None
     except yaml.reader.ReaderError as error:
         line = text.partition(chr(error.character))[0].count("\n") + 1
-        raise ParamsError(f"{name}:{line}: not valid YAML, a control character.") from None
+        raise ParamsError(f"{name}:{line}: a control character, expected plain text.") from None
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        problem = getattr(error, "problem", None) or "cannot be parsed"
-        if any("\t" in row for row in text.split("\n")[line - 1:line]):
-            problem = "a tab, expected spaces"
-        raise ParamsError(f"{name}:{line}: not valid YAML, {problem}.") from None
+        line, problem = syntax.explained(text, error)
+        raise ParamsError(f"{name}:{line}: {problem}.") from None
 
 
 class _Reader:
@@ -175,6 +177,7 @@ class _Reader:
 
     def __init__(self, name: str, text: str, last: str | None) -> None:
         self.name = name
+        self.text = text
         self.last = last
         self.lines: dict[KeyPath, int] = {}
         self._event: Callable[[], Any] = _Loader(text).get_event
@@ -185,13 +188,14 @@ class _Reader:
         while isinstance(event, (yaml.StreamStartEvent, yaml.DocumentStartEvent)):
             event = self._event()
         if not isinstance(event, yaml.MappingStartEvent):
-            raise ParamsError(f"{self.name}:1: expected a YAML mapping (key: value).")
+            line, problem = syntax.not_a_mapping(self.text)
+            raise ParamsError(f"{self.name}:{line}: {problem}.")
         self.lines[()] = _line(event)
         data: dict[str, Any] = self._value(event, ())
         if self.last not in data:
             self._event()  # ends the document
             if not isinstance(event := self._event(), yaml.StreamEndEvent):
-                self._refuse(event, "not valid YAML, but found another document")
+                self._refuse(event, "a second document begins, expected one in a file")
         return data
 
     def _refuse(self, event: Any, problem: str) -> NoReturn:

@@ -1,0 +1,69 @@
+"""Explanations of YAML syntax errors: line and cause in a user's words."""
+
+from __future__ import annotations
+
+import re
+
+import yaml
+
+_NOWHERE = {  # beginnings of lines that no parameter file has -> what is wrong with them
+    r"\s*(- )?[A-Za-z_]\w*\s*：": "a full-width colon '：', write ': '",
+    r"(<{7}|={7}|>{7})(\s|$)": "a merge conflict is not resolved",
+    r"```": "a code fence of Markdown, expected YAML alone"}
+_AT_ERROR = {
+    r"\s*[A-Za-z_]\w*\s*=\s*\S": "expected 'key: value', not 'key = value'",
+    r"\s*[A-Za-z_]\w*:[^\s:/]": "no space after the colon, write 'key: value'",
+    r"\s*[]}]": "a closing bracket without an opening one",
+    r".*: - ": "a list after a key, write it in brackets: 'key: [value]'",
+    r".*: .*: ": "a second ': ' in one line, put the text in quotation marks",
+    r".*['\"]\s+\w": "text after a quotation mark, put all of it in quotation marks"}
+_INDENTED = "wrong indentation, expected the keys of a group in one column"
+_PROBLEMS = {  # of PyYAML -> whether it shows where its context begins, cause
+    "found unexpected end of stream": (True, "a quotation mark is not closed"),
+    "did not find expected ',' or ']'": (True, "a bracket is not closed"),
+    "did not find expected ',' or '}'": (True, "a bracket is not closed"),
+    "could not find expected ':'": (True, "expected 'key: value'"),
+    "mapping values are not allowed in this context": (False, _INDENTED),
+    "did not find expected key": (False, _INDENTED),
+    "did not find expected <document start>": (False, _INDENTED)}
+_COMMENT = re.compile(r"(^|\s)#.*")
+
+
+def explained(text: str, error: yaml.YAMLError) -> tuple[int, str]:
+    """Line and cause of a syntax error, as PyYAML states it where no usual cause is found."""
+    mark, context = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    line = mark.line + 1 if mark else 1
+    start = context.line + 1 if context else line
+    problem = getattr(error, "problem", None) or "cannot be parsed"
+    rows = text.split("\n")
+    row = rows[line - 1] if line <= len(rows) else ""
+    if "\t" in row:
+        return line, "a tab, expected spaces"
+    shows_at_start, cause = _PROBLEMS.get(problem, (False, f"not valid YAML, {problem}"))
+    if mark and problem == "found character that cannot start any token":
+        cause = f"'{row[mark.column]}' begins a value, put it in quotation marks"
+    at = start if shows_at_start else line
+    return (_open_quote(rows[:line]) or _matched(_NOWHERE, rows[:line])
+            or (None if "bracket" in cause else _matched(_AT_ERROR, rows[:at], at))
+            or (at, cause))
+
+
+def not_a_mapping(text: str) -> tuple[int, str]:
+    """Line and cause where a text is valid YAML, but no keys with values."""
+    rows = text.split("\n")
+    if not any(_COMMENT.sub("", row).strip() for row in rows):
+        return 1, "an empty file, expected lines 'key: value'"
+    return _matched(_NOWHERE | _AT_ERROR, rows) or (1, "expected lines 'key: value'")
+
+
+def _matched(causes: dict[str, str], rows: list[str], first: int = 1) -> tuple[int, str] | None:
+    """The first line that a pattern matches, from a number on, with its cause."""
+    return next(((number, cause) for number, row in enumerate(rows, 1) if number >= first
+                 for pattern, cause in causes.items() if re.match(pattern, row)), None)
+
+
+def _open_quote(rows: list[str]) -> tuple[int, str] | None:
+    """The last line with an odd number of quotation marks, if so are the lines up to an error."""
+    odd = [number for number, row in enumerate(rows, 1)
+           if _COMMENT.sub("", row).replace('\\"', "").count('"') % 2]
+    return (odd[-1], "a quotation mark is not closed") if len(odd) % 2 else None
