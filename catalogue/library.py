@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +28,7 @@ from catalogue.reading.values import (
     is_path,
     sources,
 )
-from catalogue.reading.yamlfile import YamlFile
+from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 MAX_NAME = 4096
 _PUBLISHED = re.compile(r"[\w-][\w.-]*/[\w.-]+")  # a model as its publisher writes it
@@ -264,7 +265,8 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
         if "like" in cls.model_fields and file.data.get("like") is not None and (
                 not (at := _problem(error)["loc"]) or at not in file.lines):
             load(kind, file.data["like"], beside=file.path)  # it is told of the base's file then
-        origins = {tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
+        origins = {keys: origin for keys, origin in file.origins.items() if keys} | {
+            tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
         raise ParamsError(refusal(cls, file, error, origins)) from None
     if kind == "devices":
         _check_device(entry, file)
@@ -385,7 +387,7 @@ def _problem(error: ValidationError) -> Any:
 
 
 def refusal(cls: type[Entry], file: YamlFile, error: ValidationError,
-            overridden: dict[tuple[str, ...], str], above: tuple[str, ...] = ()) -> str:
+            overridden: Mapping[KeyPath, str], above: tuple[str, ...] = ()) -> str:
     """Why an entry is refused, in a sentence with file and line, or the override's origin."""
     problem = _problem(error)
     keys = (*above, *(key for key in problem["loc"] if key != "[key]"))

@@ -23,6 +23,7 @@ from catalogue.library import Override
 from catalogue.planning import ANY, MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
 from catalogue.reading import yamlfile
 from catalogue.reading.units import human
+from catalogue.reading.yamlfile import YamlFile
 
 BOUNDING = 0.75  # percentiles that the mean of a deployment which keeps them is taken to keep
 COLUMNS = {"context": "longest_context"}  # of objectives that are not called as their quantity
@@ -262,7 +263,7 @@ SINGLE = ("space.block_size", "space.staged_groups", "space.staged_drafts", "spa
           "space.any_engine")
 
 
-def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
+def load_goal(reference: str | Path | YamlFile, settings: Iterable[str] = ()) -> Goal:
     """A goal with overrides.
 
     >>> load_goal("r1-64-users-8xh20", ["demand.users=32", "devices=nvidia-h20,nvidia-h200-sxm"]
@@ -270,7 +271,7 @@ def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
     32
 
     Args:
-        reference: identifier, or path of a goal's file.
+        reference: identifier, path of a goal's file, or contents that are in no file.
         settings: ``KEY=VALUE`` with dotted keys; parts of a list stand with commas between them.
 
     Raises ParamsError, one sentence, for what cannot be used.
@@ -291,7 +292,8 @@ def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
     for limit in LIMITED_TIMES:  # alone it is told as it was given
         if limit in overrides and not {*overrides[limit].raw} - {MEAN}:
             overrides[limit] = Override(overrides[limit].raw.get(MEAN), overrides[limit].origin)
-    goal: Goal = load("goals", reference, overrides)
+    goal: Goal = (load("goals", reference.path, overrides, file=reference)
+                  if isinstance(reference, YamlFile) else load("goals", reference, overrides))
     return goal
 
 

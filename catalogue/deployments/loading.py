@@ -186,7 +186,7 @@ def _family(path: Path, device: str | Path | None = None) -> Family:
                   load_pools(path, device), shared.documented)
 
 
-def load_pools(reference: str | Path, device: str | Path | None = None,
+def load_pools(reference: str | Path | YamlFile, device: str | Path | None = None,
                overrides: Iterable[str] = ()) -> tuple[Scenario, Scenario] | None:
     """The prefill and the decode pool that a file names, for the requests of the one that decodes.
 
@@ -195,6 +195,8 @@ def load_pools(reference: str | Path, device: str | Path | None = None,
 
     Raises ParamsError, one sentence, for pools of two models, and for requests without a length.
     """
+    if isinstance(reference, YamlFile):
+        return None
     path, key = find_scenario(reference)
     file, settings = yamlfile.read(path), list(overrides)
     variant_keys(file)
@@ -221,7 +223,8 @@ def load_pools(reference: str | Path, device: str | Path | None = None,
     return prefill, decode
 
 
-def load_deployment(reference: str | Path, overrides: Iterable[str] = ()) -> tuple[Scenario, ...]:
+def load_deployment(reference: str | Path | YamlFile, overrides: Iterable[str] = ()
+                    ) -> tuple[Scenario, ...]:
     """A deployment whole: its one pool, or the two that prefill and decode for it.
 
     Arguments and errors as of :func:`load_scenario`; an override holds of both pools.
@@ -248,13 +251,14 @@ def variants(reference: str | Path) -> list[str]:
     return [f"{path}{SEPARATOR}{key}" if own else f"{path.stem}-{key}" for key in keys]
 
 
-def load_scenario(reference: str | Path, device: str | Path | None = None,
+def load_scenario(reference: str | Path | YamlFile, device: str | Path | None = None,
                   overrides: Iterable[str] = (), cut: bool = True) -> Scenario:
     """Load and check a deployment.
 
     Args:
         reference: identifier, or path of a scenario file; of a file with variants the first of
             them, ``PATH#KEY`` is another one. One with two pools is :func:`load_deployment`'s.
+            Contents that are in no file: a ``YamlFile`` of one deployment.
         device: identifier or path of a device to use in place of the scenario's.
         overrides: ``PATH=VALUE`` with PATH rooted at one of ``ROOTS``.
         cut: whether to check that its parallelism divides cards and tensors.
@@ -265,6 +269,8 @@ def load_scenario(reference: str | Path, device: str | Path | None = None,
     overridden = overrides_by_path(overrides)
     if device:
         overridden["device"] = Override(str(device), "device")
+    if isinstance(reference, YamlFile):
+        return overridden_scenario(reference, overridden, cut=cut)
     path, key = find_scenario(reference)
 
     def load() -> Scenario:

@@ -429,7 +429,7 @@ def underlaid(file: YamlFile, engine: Running) -> YamlFile:
                 "prefill_coordination": engine.coordination and engine.coordination.value,
                 "graphs": engine.graphs}
     stated = {name: value for name, value in defaults.items() if value is not None}
-    return YamlFile(file.path, stated | data, file.lines)
+    return replace(file, data=stated | data)
 
 
 def launched(file: ScenarioFile, engine: Running, stated: Container[str],

@@ -6,8 +6,8 @@ import contextlib
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -37,11 +37,16 @@ _cache: dict[tuple[str, Path, bool], tuple[Files, list[tuple[Path, bytes]], Any]
 
 @dataclass(frozen=True)
 class YamlFile:
-    """A parsed file: ``data`` (plain Python) and the line on which each key path stands."""
+    """A parsed file: ``data`` (plain Python) and the line on which each key path stands.
+
+    Contents that come from options instead of a file have ``origins``: the option of each key
+    path, that of ``()`` for all others.
+    """
 
     path: Path
     data: dict[str, Any]
     lines: dict[KeyPath, int]
+    origins: Mapping[KeyPath, str] = field(default_factory=dict)
 
     def word(self, keys: KeyPath, value: bool) -> str:
         """How a truth value under some keys is written: ``no``, ``off``, ``false``."""
@@ -50,7 +55,10 @@ class YamlFile:
         return next((word for word in of_value if re.search(rf"\b{word}\b", row)), of_value[0])
 
     def where(self, keys: KeyPath = ()) -> str:
-        """``file:line`` of the deepest known prefix of a key path."""
+        """``file:line`` of the deepest known prefix of a key path, or its option."""
+        for length in range(len(keys), -1, -1):
+            if keys[:length] in self.origins:
+                return self.origins[keys[:length]]
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.lines:
                 return f"{self.name}:{self.lines[keys[:length]]}"

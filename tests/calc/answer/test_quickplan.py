@@ -1,0 +1,94 @@
+"""Deployments and goals built from plain values, without a file."""
+
+import pytest
+
+import calc
+from calc.answer.quickplan import deployment_plan, goal_plan, runs
+from catalogue import ParamsError, load_deployment, load_scenario
+
+R1 = {"model": "deepseek-r1", "card": "h200", "cards": 8}
+
+
+def test_a_plan_gives_the_answer_of_the_scenario_file_that_says_the_same():
+    plan = deployment_plan(**R1, users=64, input=219, output=201, engine="vllm@0.11.0",
+                           precision="FP8", layout="TP8")
+    scenario = load_scenario("h200-r1-vllm-tp8", overrides=[
+        "workload.concurrency=64", "workload.requests=64", "workload.arrivals=closed-loop"])
+    ours, theirs = (calc.estimate(one).seen.amounts() for one in (
+        load_scenario(plan.file), scenario))
+    assert {name: amount.value for name, amount in ours.items()} == {
+        name: amount.value for name, amount in theirs.items()}
+
+
+@pytest.mark.parametrize(("values", "engine", "precision", "layout"), [
+    (R1, "vllm", "fp8-block", "TP8"),
+    ({"model": "R1", "card": "910B2", "cards": 16}, "vllm-ascend", "w8a8-int8", "TP8×DP2/EP16"),
+    ({"model": "V4-Flash", "card": "H20", "cards": 16}, "vllm", "fp8-mxfp4-w4a16",
+     "2 replicas of TP8"),
+    ({"model": "gpt-oss", "card": "rtx 4090", "cards": 6}, "vllm", "mxfp4-w4a16", "TP2×PP3"),
+    ({"model": "llama-3.1-70b", "card": "gaudi3"}, None, "bf16", "TP8"),
+])
+def test_defaults_run_and_are_listed(values, engine, precision, layout):
+    plan = deployment_plan(**values)
+    scenario, = load_deployment(plan.file)
+    assert runs(scenario)
+    assert ((scenario.engine or "").partition("@")[0] or None, scenario.precision.id) == (
+        engine, precision)
+    chosen = [line.partition(":")[0] for line in plan.defaults]
+    assert [f"engine {scenario.engine or 'none'}", f"precision {precision}", "users 1",
+            "input 2048", "output 512", f"layout {layout}"] == chosen[-6:]
+
+
+def test_no_layout_of_too_few_cards_fits_and_the_plan_says_so():
+    plan = deployment_plan(model="r1", card="910B2", cards=8)
+    assert plan.defaults[-1] == "layout TP8/EP8: none was found that fits"
+    assert not calc.estimate(load_scenario(plan.file)).fits
+
+
+def test_saved_files_are_answered_like_the_plans(tmp_path):
+    card = tmp_path / "h200-fast.yml"
+    card.write_text("name: {en: H200 fast, zh: H200 fast}\nlike: nvidia-h200-sxm\n"
+                    "memory_bandwidth: {value: 6 TB/s, source: our data sheet, kind: assumed}\n")
+    plan = deployment_plan(**R1 | {"card": card}, users=32, hits=0.5, tpot="p90 50 ms")
+    path = tmp_path / "plans" / plan.file.path.name
+    path.parent.mkdir()
+    plan.save(path)
+    mine, saved = load_scenario(plan.file), load_scenario(path)
+    assert calc.estimate(saved).as_json() == calc.estimate(mine).as_json()
+    assert saved.file.limits == mine.file.limits
+    assert saved.device.memory_bandwidth.value == 6e12
+    with pytest.raises(ParamsError, match="the file exists"):
+        plan.save(path)
+    goal = goal_plan(model="V4-Flash", card=["H20", card], cards=16, users=200, price="2 USD/h",
+                     tpot="p90 33 ms", ttft="2 s", engine="vllm", objective="cards, tpot")
+    path = tmp_path / "plans" / goal.file.path.name
+    goal.save(path)
+    assert calc.load_goal(path) == calc.load_goal(goal.file)
+
+
+@pytest.mark.parametrize("build", [deployment_plan, goal_plan])
+@pytest.mark.parametrize(("values", "sentence"), [
+    ({"model": "r10"}, "--model: there is no model 'r10'.*deepseek-v3"),
+    ({"card": "h2000"}, "--card: there is no device 'h2000'.*nvidia-h200-sxm"),
+    ({"card": "910c"}, "--card: '910c' may be any of several.*ascend-910c-die"),
+    ({"cards": "eight"}, "--cards: 'eight' is not a number of cards"),
+    ({"users": "many"}, "--users: .*'many' is not a quantity"),
+    ({"input": "2 GB"}, "--input: .*'2 GB' has the wrong unit"),
+    ({"hits": 2}, "--hits: .*at most 1"),
+    ({"engine": "vllm@9x"}, "--engine: .*vllm has no release '9x'"),
+    ({"precision": "fp9"}, "--precision: there is no precision 'fp9'"),
+    ({"tpot": "soon"}, "--tpot: .*'soon' is not a quantity"),
+])
+def test_a_bad_value_gets_one_sentence_that_names_its_option(build, values, sentence):
+    load = {deployment_plan: load_scenario, goal_plan: calc.load_goal}[build]
+    with pytest.raises(ParamsError, match=f"(?s)^{sentence}"):
+        load(build(**R1 | values, flags=True).file)
+
+
+@pytest.mark.parametrize(("layout", "sentence"), [
+    ("TPX", "layout: 'TPX' is not a layout, expected one such as TP8"),
+    ("TP3", "layout: .*6 devices, but the cluster has 8"),
+])
+def test_a_layout_that_cannot_be_used_is_named(layout, sentence):
+    with pytest.raises(ParamsError, match=f"^{sentence}"):
+        load_scenario(deployment_plan(**R1, layout=layout).file)
