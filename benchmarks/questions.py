@@ -30,7 +30,7 @@ COMMANDS = {
 VALIDATE = """
 import sys
 from calc.commands.main import main
-sys.exit(any(main(["validate", "--system", name]) for name in sys.argv[1:]))
+sys.exit(any(main(["dev", "validate", "--system", name]) for name in sys.argv[1:]))
 """
 LOAD = """
 import sys
@@ -57,7 +57,7 @@ def commands(then: Tree) -> Iterator[Question]:
     """Commands from the shell; ``validate`` on the measured systems of `then`."""
     for name, arguments in COMMANDS.items():
         yield _command(f"commands_{name}", *arguments.split())
-    results = json.loads(answer(then, "-m", "calc", "validate", "--json"))["results"]
+    results = json.loads(answer(then, "-m", "calc", "dev", "validate", "--json"))["results"]
     systems = {row["system"] for row in results}
     yield _timed("commands_validate", "-c", VALIDATE, *sorted(systems))
 

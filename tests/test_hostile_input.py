@@ -65,12 +65,13 @@ WORKING = (  # commands that the door of arguments spoils
     ("check", PLAN), ("models", "deepseek-v3"), ("devices",), ("links",), ("nodes",),
     ("scenarios",), ("estimate", PLAN), ("estimate", "s0-scenario-1"), ("cost", PLAN),
     ("simulate", PLAN, "--rate=1", "--requests=4"), ("calibrate", "nothing"), ("decide", PLAN),
-    ("validate", "--system=nothing"), ("import-model", str(CONFIGS[0])), ("search", "nothing"),
+    ("dev", "validate", "--system=nothing"), ("import-model", str(CONFIGS[0])),
+    ("search", "nothing"),
     ("capacity", PLAN, "--load=azure-coding", "--requests=1e5"),
     ("sweep", PLAN, "--axis=workload.concurrency=1,2", "--max=output_throughput", "--workers=1"),
     ("deploy", PLAN, "-o", "out"), ("engines", "vllm"),
     ("log", str(LOGS[0]), "--set=device=nvidia-h20"),
-    ("kernels", "list", "--tables=nothing"))
+    ("dev", "kernels", "list", "--tables=nothing"))
 UNTRIED = {"--write", "--scheduler", "--workers", "--output", "--out", "--help", "--book"}
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -229,7 +230,7 @@ def tables(draw: Draw, folder: Path) -> list[str]:
           lambda rows: "\n".join(",".join(map(str, row)) if isinstance(row, list) else str(row)
                                  for row in rows))
     return (["estimate", PLAN, "--lengths", str(path)] if name == "lengths" else
-            ["kernels", "list", "--tables", str(path)])
+            ["dev", "kernels", "list", "--tables", str(path)])
 
 
 def startup(draw: Draw, folder: Path) -> list[str]:

@@ -1,17 +1,15 @@
-"""``estimate``: whether a deployment fits, its latency, throughput and what binds them."""
+"""``estimate``: whether a deployment fits, its latency, throughput and what limits it."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
+import click
 
 import calc
-from calc.answer.estimate import LATENCIES, Comparison, Estimate, ServiceLevel
+from calc.answer.estimate import LATENCIES, Estimate, ServiceLevel
 from calc.answer.request_lengths import longer_words
 from calc.answer.service import (
     POOLS,
@@ -23,304 +21,187 @@ from calc.answer.service import (
     startup_lines,
 )
 from calc.answer.steady_state import OF_BENCHES, STEADILY, SteadyState
-from calc.commands.arguments import (
-    add_lengths,
-    add_scenario,
-    add_settings,
+from calc.commands.options import (
+    cli_command,
     lengths_of,
-    listed,
+    lengths_options,
+    scenario_argument,
+    settings_option,
+    with_lengths,
 )
-from calc.commands.printing import (
-    OK,
-    amount,
-    caveats_of,
-    console,
-    deployed_line,
-    deployment_id,
-    deployment_title,
-    formatted,
-    interval,
-    named,
-    print_json,
-    resting_on,
-    spoken,
-    tell,
-    text_of,
-    translated,
-)
+from calc.commands.view import Block, Table, View, deployment_line, heading, joined, notes
 from calc.evidence.classes import stand_ins
-from calc.layouts.feasible import MEMORY
 from calc.physics.arrays import Inputs
 from calc.serving.evaluate import bench_count, doubt_words
+from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, load_deployment, symbols
 from catalogue.engine import fitting
-from catalogue.messages import join, messages
+from catalogue.reading.units import human, span
 
 if TYPE_CHECKING:
     from calc.searching.alternatives import Alternatives
 
-common = messages("common")
-say = messages("calc/commands/estimate")
-
-RAREST = 1e-3  # share of the steps that is told; the tail is known to a seventh of it
-
-
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What ``estimate`` takes, besides ``--json``."""
-    add_scenario(command)
-    add_settings(command, say("help-set"))
-    add_lengths(command)
-    command.add_argument("--engines", metavar="ENGINE@RELEASE,...",
-                         help=spoken(say("help-engines")))
-    command.add_argument("--calibration", metavar="NAME", help=spoken(say("help-calibration")))
-    command.add_argument("--alternatives", action="store_true",
-                         help=spoken(say("help-alternatives")))
+RARE = 1e-3  # share of steps below which no number is printed: the tail is known to a seventh
+SHOWN_PARTS = 6  # of a step, in the line of the body
+LOADS = {"steady": "steady state", "burst": "all at once", "bench": "mean of a benchmark"}
 
 
-def run(args: argparse.Namespace) -> int:
-    """Print the answer for one deployment.
+@cli_command("estimate", "h200-r1-vllm-tp8", "plan.yml --set parallelism.tensor_parallel=16",
+         "h200-r1-vllm-tp8 --engines vllm@0.11,sglang@0.5.6",
+         sections=("details", "parts", "inputs"))
+@scenario_argument
+@settings_option
+@lengths_options
+@click.option("--engines", metavar="A,B", help=(
+    "Compare the deployment under several engines, ENGINE@RELEASE each."))
+@click.option("--calibration", metavar="NAME", help="Use a calibration of params/calibrations/.")
+@click.option("--alternatives", is_flag=True, help=(
+    "Search the same cards for better deployments (default: only if it does not run)."))
+def command(scenario: str, settings: tuple[str, ...], lengths: str | None, variation: str | None,
+            engines: str | None, calibration: str | None, alternatives: bool) -> View:
+    """Does a deployment fit? How fast is it? What limits it?
 
-    Raises ParamsError for a deployment, an override or a calibration that cannot be used.
+    DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own
+    (`will-it-fit new scenario`).
     """
-    if args.engines is not None:
-        if args.calibration is not None:
-            raise ParamsError(spoken(say("neither")))
-        from calc.commands import compared  # engines side by side are asked for seldom
+    rows, of_lengths = lengths_of(lengths, variation)
+    changes = [*settings, *of_lengths]
+    if engines is not None:
+        if calibration is not None:
+            raise ParamsError("--engines: compares predictions, expected no --calibration.")
+        from calc.commands.compared import comparison_view
 
-        return compared.run(args)
-    lengths, of_lengths = lengths_of(args)
-    settings = [*args.settings, *of_lengths]
-    loaded = [listed(pool, lengths)
-              for pool in load_deployment(args.scenario, overrides=settings)]
-    if len(loaded) > 1:
-        return run_pools(args, loaded)
-    scenario, applied = loaded[0], None
-    if args.calibration is not None:
+        return comparison_view(scenario, engines, changes, rows)
+    pools = [with_lengths(pool, rows) for pool in load_deployment(scenario, overrides=changes)]
+    if len(pools) > 1:
+        if calibration is not None:
+            raise ParamsError("--calibration: is of one pool, expected one of the two of "
+                              f"{scenario}.")
+        return pools_view(pools)
+    return pool_view(pools[0], calibration, alternatives)
+
+
+def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool) -> View:
+    """Answer for a deployment of one pool."""
+    applied = None
+    if calibration is not None:
         from calc.evidence.calibration import apply  # loaded only where it is used
 
-        applied = apply(scenario, args.calibration)
+        applied = apply(scenario, calibration)
     result = calc.estimate(scenario, applied)
-    if printed := startup_line(scenario):  # at the longest request that the engine accepts
-        exact = {"cache_tokens": printed.tokens}
+    startup = startup_line(scenario)
+    if startup:  # at the longest request that the engine accepts
+        exact = {"cache_tokens": startup.tokens}
         result = replace(result, quantities=result.quantities | exact,
                          reported=result.reported | exact)
     searched = None
-    if args.alternatives or not result.fits:
-        from calc.searching.alternatives import alternatives  # loads the search
+    if alternatives or not result.fits:
+        from calc.searching.alternatives import alternatives as search_alternatives
 
-        searched = alternatives(scenario)
-    if args.json:
-        seen = None if result.unasked else result.seen
-        borrowed, longer = stand_ins(scenario), longer_words(scenario)
-        optional = {"searched": searched and searched.as_json(),
-                    "startup_line": printed and printed.as_json(),
-                    "stand_ins": borrowed and borrowed[0],
-                    "refused_requests": longer and longer[0]}
-        print_json(result.as_json() | {"seen": seen and seen.as_json()} | caveats_of(scenario)
-                   | {name: part for name, part in optional.items() if part})
-        return OK
-    print_estimate(scenario, result)
-    for line in searched_lines(searched, scenario) if searched else ():
-        print(line)
-    return OK
+        searched = search_alternatives(scenario)
+    borrowed, longer = stand_ins(scenario), longer_words(scenario)
+    seen = None if result.unasked else result.seen
+    optional = {"searched": searched and searched.as_json(),
+                "startup_line": startup and startup.as_json(),
+                "stand_ins": borrowed and borrowed[0], "refused_requests": longer and longer[0]}
+    data = (result.as_json() | {"seen": seen and seen.as_json()} | notes(scenario)
+            | {name: part for name, part in optional.items() if part})
+    caveats = [*notes(scenario).values(), *(pair[0] for pair in (borrowed, longer) if pair)]
+    measured = measured_evidence((scenario,), (result,))
+    body: list[Block] = [*caveats, *reason_lines(result)]
+    if loads := loads_of(result):
+        body.append(load_table(result, loads))
+    body += [*step_lines(scenario, result), *(pair[0] for pair in engine_words(scenario)),
+             *((measured[0],) if measured else ()),
+             *(alternative_lines(searched, scenario) if searched else ())]
+    details = [quantity_table(result, {name for of in loads.values() for name in of.values()}),
+               *arrival_lines(scenario, result.steady), *doubt_lines(result),
+               *cache_lines(result), *documented_tables(result)]
+    return View(verdict(scenario, result), data, result.fits,
+                [*service_figures(seen), *memory_figures(result)], body,
+                csv_table(result.reported),
+                {"details": details, "parts": part_tables(scenario, result),
+                 "inputs": [input_table(scenario)]})
 
 
-def run_pools(args: argparse.Namespace, loaded: Sequence[Scenario]) -> int:
-    """Print the answer for a deployment of two pools: together, then each by itself.
-
-    Raises ParamsError for a calibration, which is of one pool.
-    """
-    if args.calibration is not None:
-        raise ParamsError(spoken(say("calibration-of-pools", scenario=args.scenario)))
-    deployed = estimate_service(loaded)
-    pair, seen = deployed.pair, deployed.seen
+def pools_view(pools: Sequence[Scenario]) -> View:
+    """Answer for a deployment of two pools: together, then each by itself."""
+    service = estimate_service(pools)
+    pair = service.pair
     assert pair is not None
-    if args.json:
-        answers = {name: answer.as_json() for name, answer in zip(
-            POOLS, deployed.answers, strict=True)}
-        print_json({"scenario": deployment_id(loaded), "fits": deployed.fits,
-                    "devices": deployed.devices,
-                    "seen": seen and seen.as_json(), **caveats_of(*loaded),
-                    "pools": pair.as_json() | answers | {"startup_lines": startup_lines(
-                        dict(zip(POOLS, loaded, strict=True)))}})
-        return OK
-    screen = console()
-    tell(screen, spoken(say("whole", title=translated(deployment_title(loaded)), fits=deployed.fits,
-                            cards=deployed.devices)))
-    measured = measured_evidence(loaded, deployed.answers)
-    for line in (*_seen(seen), *pools(pair), *resting_on(*loaded), *lines_of_pools(loaded),
-                 *map(spoken, filter(None, [measured]))):
-        tell(screen, line)
-    for scenario, answer in zip(loaded, deployed.answers, strict=True):
-        screen.print()
-        print_estimate(scenario, answer, alone=False)
-    return OK
+    answers = dict(zip(POOLS, service.answers, strict=True))
+    data = {"scenario": pools[-1].path.stem, "fits": service.fits, "devices": service.devices,
+            "seen": service.seen and service.seen.as_json(), **notes(*pools),
+            "pools": pair.as_json() | {name: answer.as_json() for name, answer in answers.items()}
+            | {"startup_lines": startup_lines(dict(zip(POOLS, pools, strict=True)))}}
+    measured = measured_evidence(pools, service.answers)
+    figures = service_figures(service.seen)
+    details: list[Block] = []
+    parts: list[Block] = []
+    for name, pool in zip(POOLS, pools, strict=True):
+        result = answers[name]
+        figures += [(name, f"{verdict(pool, result)}; {text}")
+                    for _, text in memory_figures(result)[:1]]
+        skipped = {*LATENCIES, "tpot", "output_throughput"}
+        table = quantity_table(result, skipped)
+        details += [replace(table, title=f"{name}: {deployment_line(pool)}"),
+                    *documented_tables(result)]
+        parts += part_tables(pool, result)
+    body = [*pair_lines(pair), *notes(*pools).values(),
+            *(words[0] for name, pool in zip(POOLS, pools, strict=True)
+              for words in engine_words(pool, name)),
+            *((measured[0],) if measured else ())]
+    body += [f"{name}: {line}" for name in POOLS for line in reason_lines(answers[name])]
+    title = (pools[-1].family or pools[-1].heading)["en"]
+    return View(f"{'FITS' if service.fits else 'DOES NOT FIT'}: {title}, {service.devices} cards "
+                "in two pools", data, service.fits, figures, body,
+                csv_table(service.seen.amounts() if service.seen else {}),
+                {"details": details, "parts": parts,
+                 "inputs": [input_table(pool) for pool in pools]})
 
 
-def _seen(seen: ServiceLevel | None) -> list[str]:
-    """What users see, in a sentence; none where nothing is known of it."""
+def verdict(scenario: Scenario, result: Estimate) -> str:
+    """Whether a deployment runs as asked, and what it is."""
+    fits = "FITS" if result.fits else ("DOES NOT FIT" if result.spare < 0 else "DOES NOT RUN")
+    return f"{fits}: {deployment_line(scenario)}, {human(result.in_flight, 'request')} in flight"
+
+
+def service_figures(seen: ServiceLevel | None) -> list[tuple[str, str]]:
+    """Latency and throughput as users measure them; nothing where they are unknown."""
     if seen is None:
         return []
-    return [spoken(say("users-see", burst=seen.burst, flying=amount(seen.in_flight),
-                       first=formatted(seen.ttft), each=formatted(seen.tpot),
-                       rate=formatted(seen.throughput)))]
+    load = "all requests at once" if seen.burst else "steady state"
+    return [("TTFT", f"{seen.ttft.formatted('en')}, {load}"),
+            ("TPOT", f"{seen.tpot.formatted('en')}; an answer takes {seen.e2e.text_in('en')}"),
+            ("throughput", seen.throughput.formatted("en"))]
 
 
-def searched_lines(result: Alternatives, scenario: Scenario) -> list[str]:
-    """What else would do on the same cards: in its own precision, in any, in the published one."""
-    if not result.tried:
-        return []
-    lines = [spoken(say("on-the-same-cards", tried=f"{result.tried:,}"))]
-    from calc.layouts.layout import set_line  # few answers need it
-
-    for which, advice in (("own", result.own), ("any", result.best), ("official", result.official)):
-        best = say("which-best", which=which)
-        if advice is None:
-            if which != "official" or result.official_precision is not None:
-                lines.append(spoken(say("none-fits", best=best)))
-            continue
-        inputs, rate = scenario.inputs(), advice.quantities["output_throughput"]
-        prompts = inputs["output_tokens"] <= 1  # which are all that is computed
-        lines.append(spoken(say(
-            "best-is", best=best, precision=advice.precision, prompts=prompts,
-            rate=amount(rate * inputs["input_tokens"] if prompts else rate, "token/s"),
-            pace=amount(advice.quantities["tpot"], "s"),
-            settings=set_line(advice.settings) or common("as-it-is"))))
+def memory_figures(result: Estimate) -> list[tuple[str, str]]:
+    """Memory of the fullest card, and the requests that fit."""
+    values = result.reported
+    memory = values["memory_per_device"]
+    parts = [f"{name} {values[symbol].text_in('en')}" for name, symbol in (
+        ("weights", "weights_per_device"), ("KV cache", "kv_per_device"),
+        ("activations", "activations_per_device")) if symbol in values]
+    left = "to spare" if result.spare >= 0 else "short"
+    share = "" if result.fits_in is None else f"; fits in {result.fits_in:.0%} of the draws"
+    spare = values["headroom_per_device"]
+    reach = f" ({spare.reach_in('en')})" if result.spare >= 0 else ""
+    lines = [("memory", f"{memory.text_in('en')} of {values['usable_memory'].text_in('en')} a card "
+              f"({joined(parts)}), {human(abs(result.spare), 'B')} {left}{reach}{share}")]
+    if "max_concurrency" in values:
+        waiting = f", {human(result.waiting, 'request')} wait" if result.waiting else ""
+        lines.append(("requests", f"{values['max_concurrency'].formatted('en')} fit at once, each "
+                      f"at its longest{waiting}"))
     return lines
 
 
-def print_estimate(scenario: Scenario, result: Estimate, alone: bool = True) -> None:
-    """Verdict and what would run; quantities with intervals; parts; the document beside ours.
-
-    Args:
-        scenario, result: the deployment and its estimate.
-        alone: whether it is all of a deployment; of a pool beside another one, latency and
-            throughput are those of both together and stand elsewhere.
-    """
-    screen = console()
-    spare = result.spare >= 0
-    verdict = "fits" if result.fits else "short" if not spare else "other"
-    tell(screen, spoken(say(
-        "verdict", title=translated(scenario.heading), verdict=verdict, left=spare,
-        spare=amount(abs(result.spare), "B"),
-        tokens=f"{scenario.inputs()['context_tokens']:,.0f}")))
-    if alone and not result.unasked:
-        for line in _seen(result.seen):
-            tell(screen, line)
-    if result.fits_in is not None:
-        tell(screen, spoken(say("fits-in", share=f"{result.fits_in:.0%}")))
-    if result.waiting:
-        tell(screen, spoken(say(
-            "queue", served=f"{result.served:,.0f}", waiting=f"{result.waiting:,.0f}",
-            steady=result.steady is not None and result.steady.keeps_up,
-            wait=amount(float(result.everything["place_wait"]), "s"))))
-    deployed, engine = deployed_line(scenario), engine_line(scenario)
-    tell(screen, spoken((f"{deployed} {engine}", f"{deployed}{engine}")))
-    for line in [*(resting_on(scenario) if alone else ()),
-                 *map(spoken, filter(None, (stand_ins(scenario), longer_words(scenario)))),
-                 *reason_lines(result)]:
-        tell(screen, line)
-    table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
-                                common("kind"))))
-    loads = loads_of(result)
-    apart = {name for of in loads.values() for name in of.values()}
-    for name, quantity in result.reported.items():
-        if name in apart or (not alone and name in (*LATENCIES, "tpot", "output_throughput")):
-            continue
-        table.add_row(named(name), text_of(quantity),
-            "" if quantity.exact else interval(quantity.low, quantity.high, quantity.unit),
-            spoken(say("kind-of-value", kind=quantity.kind)))
-    screen.print(table)
-    if alone and loads:
-        screen.print(load_table(result, loads))
-    for words in engine_words(scenario) if alone else ():
-        tell(screen, spoken(words))
-    if alone and result.steady is not None:
-        for line in [*arrivals(scenario, result.steady), *doubt_lines(result),
-                     *cache_lines(result)]:
-            tell(screen, line)
-    if alone and (measured := measured_evidence((scenario,), (result,))):
-        tell(screen, spoken(measured))
-    print_parts(screen, result, bool(scenario.inputs()["separate_pools"]), bool(loads))
-    if result.documented:
-        screen.print(documented_table(result.documented))
-
-
-def engine_line(scenario: Scenario) -> str:
-    """Which engine is meant; of a deployment that names none, what its values stand between."""
-    if scenario.engine is not None:
-        return spoken(say("engine", engine=str(scenario.engine)))
-    engines = fitting(scenario.device)
-    return spoken(say("no-engine") if not engines else say(
-        "engines-between", engines=(", ".join(engines), "、".join(engines))))
-
-
-def pools(pair: Pools) -> list[str]:
-    """Which of two pools binds, the best ratio of their cards, and a closed loop over both."""
-    tokens = pair.answer
-    rates = join((", ", "，"), [say("pool-rate", pool=name, rate=amount(rate, "request/s"))
-                               for name, rate in pair.rates.items()])
-    loop = pair.loop
-    decoding = [] if not loop.keeps_up else [say(
-        "decoding", decoding=amount(loop.decoding), prefilling=amount(
-            loop.in_flight - loop.decoding))]
-    return [spoken(line) for line in (
-        say("two-pools", prefill=pair.prefill_devices, decode=pair.decode_devices,
-            prompt=f"{pair.prompt:,.0f}", answer=f"{tokens:,.0f}"),
-        say("pool-binds", rates=(rates[0][0].upper() + rates[0][1:], rates[1]), pool=pair.binds,
-            rate=amount(pair.rate * tokens, "token/s")),
-        say("in-balance", best=amount(pair.best_prefill_devices), devices=pair.devices,
-            rate=amount(pair.best_rate * tokens, "token/s"), first=pair.whole[0],
-            second=pair.whole[1], whole=amount(pair.whole_rate * tokens, "token/s")), *decoding)]
-
-
-def lines_of_pools(both: Sequence[Scenario]) -> list[str]:
-    """What the engine of each of two pools prints of its cache."""
-    return [spoken(words) for name, pool in zip(POOLS, both, strict=True)
-            for words in engine_words(pool, name)]
-
-
-def arrivals(scenario: Scenario, steady: SteadyState) -> list[str]:
-    """How requests arrive in either answer, and which of them the scenario asks for."""
-    workload = scenario.file.workload
-    count = f"{workload.concurrency.value:,}"
-    rate = workload.arrival_rate.written if workload.arrival_rate else ""
-    lines = [say("burst", count=count)]
-    if not steady.keeps_up:
-        return [spoken(line) for line in (*lines, say("no-steady-state", rate=rate, count=count))]
-    thinks = workload.think_time.value if workload.think_time else 0
-    lines.append(say(
-        "steady-state", flying=amount(steady.in_flight),
-        asked=say("independent-arrivals", rate=rate) if steady.arrivals == "poisson" else say(
-            "users-ask-again", users=count, thinks=bool(thinks), after=amount(thinks, "s"))))
-    if steady.arrivals != "poisson":
-        inputs = Inputs(scenario.inputs())
-        sent = bench_count(inputs, inputs.concurrency)
-        lines.append(say("benchmark", sent=f"{sent:,.0f}", users=count,
-                         equal=not inputs.answer_variation))
-    lines.append(say("arrivals-named", burst=steady.arrivals == "burst") if steady.arrivals
-                 else say("arrivals-not-named"))
-    return list(map(spoken, lines))
-
-
-def doubt_lines(result: Estimate) -> list[str]:
-    """Why the steady state is simulated, where the closed form does not hold; a sentence."""
-    names = result.steady.doubts if result.steady else ()
-    if not names:
-        return []
-    why = join(("; ", "；"), [doubt_words()[name] for name in names])
-    if result.simulated is None:
-        return [spoken(say("doubted", why=why))]
-    lengths = result.simulated.lengths
-    return [spoken(say("simulated", why=why, requests=f"{result.simulated.summary.requests:,}",
-                       listed=lengths is None,
-                       lengths=lengths.words() if lengths else ""))]
-
-
 def loads_of(result: Estimate) -> dict[str, dict[str, str]]:
-    """Latency and throughput that are told beside one another: by load, the first that of the
-    headline, and in it by the name of a burst's the quantity of that load; none of a burst alone,
-    of one pool of two, or of a phase alone."""
+    """Latency and throughput by load: steady, burst, benchmark; the headline's load first.
+
+    A load maps the name of a burst's quantity to its own. Empty of a burst alone, of one pool of
+    two, and of a single phase.
+    """
     state, reported = result.steady, result.reported
     if result.unasked or state is None or not state.keeps_up:
         return {}
@@ -332,86 +213,200 @@ def loads_of(result: Estimate) -> dict[str, dict[str, str]]:
 
 def load_table(result: Estimate, loads: Mapping[str, Mapping[str, str]]) -> Table:
     """Latency and throughput, a column per load."""
-    table = Table(spoken(common("quantity")), *(spoken(say("load", load=load)) for load in loads))
-    for name in loads["steady"]:
-        cells = [result.reported[of[name]] if name in of else None for of in loads.values()]
-        table.add_row(named(name), *("–" if cell is None else formatted(cell) for cell in cells))
-    return table
+    rows = [(heading(name), *(result.reported.get(names.get(name, "")) for names in loads.values()))
+            for name in loads["steady"]]
+    return Table(("", *(LOADS[load] for load in loads)), rows)
+
+
+def quantity_table(result: Estimate, skipped: set[str]) -> Table:
+    """Quantities with intervals, without those that another table has."""
+    rows = [(symbols()[name].en, amount.text_in("en"),
+             "" if amount.exact else amount.reach_in("en"), amount.kind.replace("_", " "))
+            for name, amount in result.reported.items() if name not in skipped]
+    return Table(("quantity", "value", "80% interval", "kind"), rows)
+
+
+def csv_table(amounts: Mapping[str, Amount]) -> Table:
+    """Quantities by name, SI."""
+    return Table(("quantity", "unit", "value"),
+                 [(name, amount.unit, amount) for name, amount in amounts.items()])
+
+
+def engine_line(scenario: Scenario) -> str:
+    """Say between which engines the values lie where the deployment names none; else empty."""
+    engines = fitting(scenario.device)
+    if scenario.engine is not None:
+        return ""
+    return "Engine not given" + (
+        f": overheads are averaged over those of this card ({joined(engines)})." if engines
+        else "; no engine is known for this card.")
+
+
+def pair_lines(pair: Pools) -> list[str]:
+    """Which of two pools limits throughput, and the best ratio of their cards."""
+    rates = joined(f"{name} {human(rate, 'request/s')}" for name, rate in pair.rates.items())
+    lines = [f"Limited by {pair.binds}: {rates}; {human(pair.rate * pair.answer, 'token/s')}.",
+             f"Balanced with {human(pair.best_prefill_devices)} of {pair.devices} cards for "
+             f"prefill: {human(pair.best_rate * pair.answer, 'token/s')}; in whole groups "
+             f"{pair.whole[0]} prefill and {pair.whole[1]} decode: "
+             f"{human(pair.whole_rate * pair.answer, 'token/s')}."]
+    if pair.loop.keeps_up:
+        lines.append(f"{human(pair.loop.decoding)} requests decode, "
+                     f"{human(pair.loop.in_flight - pair.loop.decoding)} are in prefill or "
+                     "transfer.")
+    return lines
+
+
+def step_lines(scenario: Scenario, result: Estimate) -> list[str]:
+    """Largest parts of the time of a token; the engine's averages."""
+    lines = []
+    if "tpot" not in result.unasked:
+        parts = result.parts["tpot"]
+        total = sum(parts.values())
+        largest = sorted(parts.items(), key=lambda item: -item[1])[:SHOWN_PARTS]
+        lines.append(f"A step of {human(total, 's')}, limited by {resource(result, 'decode')}: "
+                     + joined(f"{name.replace('_', ' ')} {part / total:.0%}"
+                              for name, part in largest if part > 0) + ".")
+    return [*lines, *filter(None, [engine_line(scenario)])]
+
+
+def resource(result: Estimate, phase: str) -> str:
+    """Resource that limits a phase."""
+    return result.bottleneck[phase].replace("_", " ").replace("l2", "L2")
+
+
+def arrival_lines(scenario: Scenario, steady: SteadyState | None) -> list[str]:
+    """How requests arrive under each load, and which load the deployment states."""
+    if steady is None:
+        return []
+    workload = scenario.file.workload
+    count = f"{workload.concurrency.value:,}"
+    rate = workload.arrival_rate.written if workload.arrival_rate else ""
+    lines = [f"All at once: {count} requests arrive together."]
+    if not steady.keeps_up:
+        return [*lines, f"Steady state: none, {rate} is more than {count} requests in flight can "
+                "finish; the queue grows without bound."]
+    think = human(workload.think_time.value, "s") if workload.think_time else "0 s"
+    load = (f"independent arrivals, {rate}" if steady.arrivals == "poisson" else
+            f"{count} users, {think} between an answer and the next request")
+    lines.append(f"Steady state: {load}; {human(steady.in_flight)} in flight.")
+    if steady.arrivals != "poisson":
+        inputs = Inputs(scenario.inputs())
+        sent = bench_count(inputs, inputs.concurrency)
+        lengths = "of the stated lengths" if inputs.answer_variation else "of equal length"
+        lines.append(f"Benchmark: {sent:,.0f} requests {lengths}, {count} at the start, then one "
+                     "after each answer.")
+    return [*lines, "The deployment states no arrivals: the steady state is what users see."
+            if not steady.arrivals else f"The deployment states arrivals: {steady.arrivals}."]
+
+
+def doubt_lines(result: Estimate) -> list[str]:
+    """Why the steady state is simulated, where its closed form is not valid."""
+    names = result.steady.doubts if result.steady else ()
+    if not names:
+        return []
+    why = "; ".join(doubt_words()[name][0] for name in names)
+    if result.simulated is None:
+        return [f"The closed form of the steady state is not valid here: {why}. It takes more than "
+                "a few seconds to simulate: use `simulate`."]
+    lengths = result.simulated.lengths
+    return [f"The closed form of the steady state is not valid here: {why}. The numbers are means "
+            f"of {result.simulated.summary.requests:,} simulated requests, lengths "
+            f"{'as listed' if lengths is None else lengths.words()[0]}."]
 
 
 def cache_lines(result: Estimate) -> list[str]:
-    """How full the cache is in a steady state, and how often it does not suffice; sentences."""
+    """Use of the KV cache in the steady state, and how often it overflows."""
     steady = result.steady
     if steady is None or not steady.cache or result.everything["longest_requests"] < 1:
-        return []  # of what holds no request
+        return []
     share = steady.cache["cache_overflow"]
-    often = say("often", rare=share < RAREST, share=f"{max(share, RAREST):.1%}")
-    lines = [spoken(say("cache", occupied=f"{steady.cache['cache_occupied']:.1%}", often=often))]
+    often = f"{'less than ' * (share < RARE)}{max(share, RARE):.1%}"
+    lines = [f"KV cache {steady.cache['cache_occupied']:.1%} full in the steady state; requests "
+             f"wait or are preempted in {often} of the steps."]
     if result.suffices_steadily:
-        lines.append(spoken(say("cache-suffices", often=often)))
+        lines.append("The verdict counts every request at its longest; in the steady state the "
+                     f"cache suffices except in {often} of the steps.")
     return lines
 
 
 def reason_lines(result: Estimate) -> list[str]:
-    """Why it does not run and what does; what was calibrated; sentences."""
-    lines = [translated(reason.text) for reason in result.reasons]
+    """Why a deployment does not run and what does; what was calibrated."""
+    lines = [reason.text["en"] for reason in result.reasons]
     if result.changes:
         from calc.layouts.layout import set_line  # few answers need it
 
         for number, change in enumerate(result.changes):
-            lines += [spoken(say("nearest", first=number == 0, change=translated(change.text))),
-                      f"    {set_line(change.settings)}"]
+            lines.append(f"{'Or' if number else 'Nearest'}: {change.text['en']}  "
+                         f"{set_line(change.settings)}")
     if result.reasons and not result.changes:
-        lines.append(spoken(say("no-change")))
+        lines.append("No precision, layout or number of these cards runs it.")
     applied = result.calibration
     if applied is not None:
-        lines.append(spoken(say("calibrated", metric=named(applied.metric),
-                                scenario=applied.scenario, name=applied.name)))
+        lines.append(f"Calibrated to {symbols()[applied.metric].en} of {applied.scenario} "
+                     f"({applied.name}).")
         for item in applied.outside:
             unit = symbols()[item.quantity].unit
             low, high = item.fitted_range
-            fitted = amount(high, unit) if low == high else interval(low, high, unit)
-            lines.append(spoken(say("outside", quantity=named(item.quantity),
-                                    value=amount(item.value, unit), fitted=fitted)))
+            fitted = human(low, unit) if low == high else span(low, high, unit)
+            lines.append(f"Outside the calibration: {symbols()[item.quantity].en} "
+                         f"{human(item.value, unit)}, fitted at {fitted}; the interval is wider.")
     return lines
 
 
-def print_parts(screen: Console, result: Estimate, apart: bool, burst: bool) -> None:
-    """Print the parts of a token's time and of a prefill step without those that are zero, and the
-    resource that binds each.
-
-    Args:
-        screen: where.
-        result: the answer.
-        apart: whether another pool computes the prompts.
-        burst: whether a token's time has to be said to be that of a burst.
-    """
+def part_tables(scenario: Scenario, result: Estimate) -> list[Block]:
+    """Parts of a token's time and of a prefill step, without those that are zero."""
+    tables: list[Block] = []
     for name, phase in (("tpot", "decode"), ("prefill_chunk", "prefill")):
-        if name in result.unasked or (apart and phase == "prefill"):
+        if name in result.unasked or (phase == "prefill" and scenario.inputs()["separate_pools"]):
             continue
         parts = result.parts[name]
         total = sum(parts.values())
-        binds = result.bottleneck[phase]
-        table = Table(title=spoken(say(
-            "parts-of", whole=name, burst=burst, total=amount(total, "s"),
-            bound=binds != MEMORY, resource=binds,
-            plain=binds.replace("_", " ").replace("l2", "L2"))))
-        table.add_column(spoken(common("part")))
-        for column in (common("time"), common("share")):
-            table.add_column(spoken(column), justify="right")
-        for piece, part in sorted(parts.items(), key=lambda item: -abs(item[1])):
-            if part:
-                named_so = say("part-of-step", part=piece, plain=piece.replace("_", " "))
-                table.add_row(spoken(named_so), amount(part, "s"), f"{part / total:.1%}")
-        screen.print(table)
+        rows = [(part.replace("_", " "), human(time, "s"), f"{time / total:.1%}")
+                for part, time in sorted(parts.items(), key=lambda item: -abs(item[1])) if time]
+        step = "time per output token, all at once" if name == "tpot" else "a step of prefill"
+        tables.append(Table(("part", "time", "share"), rows, title=(
+            f"{step}: {human(total, 's')}, limited by {resource(result, phase)}")))
+    return tables
 
 
-def documented_table(rows: tuple[Comparison, ...]) -> Table:
-    """What the document says of each quantity, what its formula gives, and what is derived."""
-    table = Table(*map(spoken, (common("quantity"), common("section"), common("printed"),
-                                say("its-formula-gives"), say("derived-here"))),
-                  title=spoken(say("what-the-document-says")))
-    for row in rows:
-        table.add_row(named(row.quantity), row.section or "", amount(row.printed, row.unit),
-                      amount(row.recomputed, row.unit), amount(row.derived, row.unit))
-    return table
+def input_table(scenario: Scenario) -> Table:
+    """Every input with its range and source."""
+    values: dict[str, Any] = scenario.values() | {
+        knob.name: knob.value for knob in scenario.knobs()}
+    defined = symbols()
+    rows = [(defined[name].en if name in defined else name.replace("_", " "), value.shown,
+             value.kind, joined(filter(None, (value.source, value.section, value.date))))
+            for name, value in values.items()]
+    return Table(("input", "value", "kind", "source"), rows)
+
+
+def documented_tables(result: Estimate) -> list[Block]:
+    """What the document states, what its formula gives, and what is derived."""
+    rows = [(symbols()[row.quantity].en, row.section or "", *(
+        None if value is None else human(value, row.unit)
+        for value in (row.printed, row.recomputed, row.derived))) for row in result.documented]
+    return [Table(("quantity", "section", "document", "its formula", "derived"), rows,
+                  title="What the document states")] if rows else []
+
+
+def alternative_lines(searched: Alternatives, scenario: Scenario) -> list[str]:
+    """Best deployments on the same cards: in the same, in any, in the published precision."""
+    if not searched.tried:
+        return []
+    from calc.layouts.layout import set_line  # few answers need it
+
+    lines = [f"Best of {searched.tried:,} deployments on the same cards:"]
+    for label, advice in (("same precision", searched.own), ("any precision", searched.best),
+                          ("published weights", searched.official)):
+        if advice is None:
+            if label != "published weights" or searched.official_precision is not None:
+                lines.append(f"  {label}: none fits")
+            continue
+        inputs, rate = scenario.inputs(), advice.quantities["output_throughput"]
+        tpot = human(advice.quantities["tpot"], "s")
+        speed = (f"{human(rate * inputs['input_tokens'], 'token/s')} of prompts"
+                 if inputs["output_tokens"] <= 1 else f"{human(rate, 'token/s')}, TPOT {tpot}")
+        lines.append(f"  {label} ({advice.precision}): {speed}; "
+                     f"{set_line(advice.settings) or 'as it is'}")
+    return lines

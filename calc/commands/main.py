@@ -1,8 +1,7 @@
-"""The command line, ``python -m calc COMMAND`` or ``will-it-fit COMMAND``; see ``--help``."""
+"""The command line, ``will-it-fit COMMAND`` or ``python -m calc COMMAND``."""
 
 from __future__ import annotations
 
-import argparse
 import atexit
 import gc
 import io
@@ -13,102 +12,162 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import InvalidStateError
+from difflib import get_close_matches
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
+import click
+
 import calc
-from calc.commands.arguments import Parser, language
-from calc.commands.printing import BAD_INPUT, INTERRUPTED, OK, begin, print_error, speak, spoken
-from catalogue import ParamsError
-from catalogue.messages import LANGUAGES, Pair, messages
 
-common = messages("common")
-say = messages("calc/commands/main")
-
-SCRIPT = "will-it-fit"  # what the package installs
-NOTHING: Pair = ("", "")
-COLLECTED = 200_000  # objects made since it was last looked for circles of them
+SCRIPT = "will-it-fit"
+OK, BAD_INPUT, INTERRUPTED = 0, 2, 130  # the last as a shell reports SIGINT
+GC_THRESHOLD = 200_000  # allocations between collections
 EXTRAS = {"analysis": ("distributed", "pandas", "pyarrow", "scipy"),
           "report": ("fluent", "matplotlib"),
           "book": ("jupytext", "myst_nb", "nbformat", "papermill", "sphinx", "sympy")}
-"""Extra of the package -> libraries that it brings; single commands need them."""
-LISTED = ("models", "devices", "links", "nodes", "scenarios")
-COMMANDS = {
-    "check": "check", **dict.fromkeys(LISTED, "listing"), "estimate": "estimate",
-    "cost": "deciding.cost", "simulate": "simulate", "sweep": "deciding.sweep",
-    "validate": "evidence.validate", "calibrate": "evidence.calibrate",
-    "discrepancy": "evidence.discrepancy", "kernels": "evidence.kernels",
-    "capacity": "deciding.capacity", "import-model": "import_model", "search": "deciding.search",
-    "decide": "deciding.decide", "audit": "evidence.audit", "log": "evidence.log",
-    "deploy": "deciding.deploy", "report": "report", "engines": "engines"}
-"""Name -> module of this room that does it, loaded when it is asked for."""
+"""Extra of the package -> libraries that single commands need from it."""
+
+Commands = dict[str, tuple[str, str]]  # name -> module of this package, one line of help
+
+GROUPS: dict[str, Commands] = {
+    "Answer": {
+        "estimate": ("estimate", "Does a deployment fit, how fast is it, what limits it?"),
+        "search": ("deciding.search", "Find the best deployments for users and limits."),
+        "simulate": ("simulate", "Simulate requests step by step: percentiles, goodput."),
+        "cost": ("deciding.cost", "Cost of tokens, energy and years; break-even with an API."),
+        "capacity": ("deciding.capacity", "Replicas for a day of users; spares; cache tiers."),
+        "decide": ("deciding.decide", "Sensitivity: which inputs a result depends on."),
+        "sweep": ("deciding.sweep", "Evaluate many deployments; keep the Pareto front.")},
+    "Act": {
+        "deploy": ("deciding.deploy", "Write the files that start and monitor a deployment."),
+        "report": ("report", "Write one HTML page about a deployment."),
+        "calibrate": ("evidence.calibrate", "Fit a calibration to measured rows."),
+        "log": ("evidence.log", "Compare an engine's start-up log with the prediction.")},
+    "Catalogue": {
+        "models": ("listing", "list the models, or show one"),
+        "devices": ("listing", "list the devices, or show one"),
+        "links": ("listing", "list the links, or show one"),
+        "nodes": ("listing", "list the nodes, or show one"),
+        "scenarios": ("listing", "list the deployments, or show one"),
+        "engines": ("engines", "list the engines, or show one"),
+        "check": ("check", "Check files of your own, or the whole catalogue."),
+        "import-model": ("import_model", "Write a model file from a Hugging Face config.json.")},
+    "Maintain": {
+        "dev": ("", "Audit claims, validate predictions, fit kernels.")},
+}
+DEV: Commands = {
+    "audit": ("evidence.audit", "Judge every claim of the documents."),
+    "validate": ("evidence.validate", "Compare predictions with measured rows."),
+    "discrepancy": ("evidence.discrepancy", "Error of the formulas by class of systems."),
+    "kernels": ("evidence.kernels", "Tables of measured operators: list, fit.")}
+
+RENAMED = {name: f"dev {name}" for name in DEV}
+"""Commands of earlier releases -> what they are called today."""
 
 
-def purposes_of_commands() -> dict[str, Pair]:
-    """What each command is for."""
-    return {"check": say("check"), **{kind: say("listing", kind=kind) for kind in LISTED},
-            "estimate": say("estimate"), "cost": say("cost"), "simulate": say("simulate"),
-            "sweep": say("sweep"), "validate": say("validate"), "calibrate": say("calibrate"),
-            "discrepancy": say("discrepancy"), "kernels": say("kernels"),
-            "capacity": say("capacity"), "import-model": say("import-model"),
-            "search": say("search"), "decide": say("decide"), "audit": say("audit"),
-            "log": say("log"),
-            "deploy": say("deploy"), "report": say("report"), "engines": say("engines")}
+class LazyGroup(click.Group):
+    """Commands by section, whose modules are imported when they are called."""
+
+    def __init__(self, sections: dict[str, Commands], **options: Any) -> None:
+        super().__init__(**options)
+        self.sections = sections
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order in which help prints them."""
+        return [name for commands in self.sections.values() for name in commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; None if there is none of that name."""
+        if cmd_name == "dev" and self is not dev:
+            return dev
+        for commands in self.sections.values():
+            if cmd_name in commands:
+                module = import_module(f"{__package__}.{commands[cmd_name][0]}")
+                return getattr(module, "command", None) or _argparse_command(module, cmd_name)
+        return None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command; raise UsageError with the nearest name."""
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            if args[0] in RENAMED:
+                raise click.UsageError(f"'{args[0]}' is '{RENAMED[args[0]]}'", ctx)
+            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            hint = f"did you mean '{near[0]}'" if near else f"see `{ctx.command_path} --help`"
+            raise click.UsageError(f"there is no command '{args[0][:40]}', {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by section, without importing them."""
+        for section, commands in self.sections.items():
+            with formatter.section(section):
+                formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
 
 
-def command_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """The arguments of the command that is asked for; of the others their names, and what they are
-    for where that is asked."""
-    helped = not {"-h", "--help"}.isdisjoint(argv)
-    called = SCRIPT if Path(sys.argv[0]).name == SCRIPT else "python -m calc"
-    parser = Parser(prog=called, description=spoken(say("description")) if helped else None)
-    if "--version" in argv:
-        parser.add_argument("--version", action="version", version=f"{SCRIPT} {calc.__version__}")
-    else:
-        parser.add_argument("--version", action="store_true", help=spoken(say("version")))
-    parser.add_argument("--lang", choices=LANGUAGES, dest="spoken", default=language(argv),
-                        help=spoken(say("lang")))
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
-    purposes = purposes_of_commands() if helped else {}
-    for name in COMMANDS:
-        command = commands.add_parser(name, help=spoken(purposes.get(name, NOTHING)))
-        if name not in argv:
-            continue
-        _module(name).add_arguments(command)
-        command.add_argument("--json", action="store_true", help=spoken(common("help-json")))
-        if name != "report":  # whose option of this name is the page's
-            command.add_argument("--lang", choices=LANGUAGES, dest="spoken",
-                                 default=argparse.SUPPRESS, help=spoken(say("lang-of-answer")))
-    return parser
+def _argparse_command(module: Any, name: str) -> click.Command:
+    """Run a module that still parses its own arguments."""
+    from calc.commands.arguments import Parser
+    from calc.commands.printing import begin
+
+    @click.command(name, add_help_option=False, context_settings={
+        "ignore_unknown_options": True, "allow_extra_args": True})
+    @click.argument("words", nargs=-1, type=click.UNPROCESSED)
+    def run(words: tuple[str, ...]) -> int:
+        begin(click.get_current_context().find_root().obj)
+        parser = Parser(prog=f"{SCRIPT} {name}")
+        module.add_arguments(parser)
+        parser.add_argument("--json", action="store_true")
+        args = parser.parse_args(words)
+        args.command = name
+        return int(module.run(args))
+
+    return run
 
 
-def _module(name: str) -> Any:
-    return import_module(f"{__package__}.{COMMANDS[name]}")
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+dev = LazyGroup({"Commands": DEV}, name="dev", context_settings=SETTINGS, help=(
+    "Check the catalogue against documents and measurements."))
+cli = LazyGroup(GROUPS, name=SCRIPT, context_settings=SETTINGS, help="""
+Predict memory, latency, throughput and cost of DeepSeek-class models on any cards.
+
+\b
+  will-it-fit estimate --model deepseek-r1 --card h200 --cards 8 --users 64 --input 2k --output 1k
+  will-it-fit search --model deepseek-v4-flash --card h20 --cards 16 --users 200 --tpot '33 ms'
+  will-it-fit COMMAND --help
+""")
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        click.echo(f"{SCRIPT} {calc.__version__}")
+        ctx.exit()
+
+
+cli.params.append(click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False,
+                               help="Show the version.", callback=_print_version))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0, 2 for input that cannot be used, or 130 if it was interrupted.
 
-    Whoever ends it by SIGTERM ends the processes that it has started, too.
+    SIGTERM also ends the processes that the command has started.
     """
-    gc.set_threshold(COLLECTED)  # files hold no circle: looking often took a fifth of an estimate
+    gc.set_threshold(GC_THRESHOLD)  # parsed files hold no cycles: collections took a fifth
     gc.enable()
-    atexit.register(gc.freeze)  # nor does what ends with the process: that took another sixth
+    atexit.register(gc.freeze)  # nothing to collect at exit: that took another sixth
     alone = threading.current_thread() is threading.main_thread()
-    of_caller = set(threading.enumerate())
+    threads = set(threading.enumerate())
     before = signal.signal(signal.SIGTERM, _terminated) if alone else None
     try:
-        return run_interruptibly(argv)
+        return run_interruptibly(sys.argv[1:] if argv is None else argv)
     finally:
-        speak(LANGUAGES[0])  # to whoever called
-        end_processes(of_caller)
-        if alone:  # whoever called ends as it did before
+        end_processes(threads)
+        if alone:
             signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def end_processes(of_caller: set[threading.Thread]) -> None:
-    """End what is left of processes, and wait for the threads that watch them.
+    """Kill remaining worker processes and join the threads that watch them.
 
     Such a thread closes the pipe that the end of this process would otherwise write to.
     """
@@ -117,66 +176,73 @@ def end_processes(of_caller: set[threading.Thread]) -> None:
     threading.excepthook = lambda problem: (  # a pool's own thread finds its processes ended
         None if issubclass(problem.exc_type, InvalidStateError)
         else threading.__excepthook__(problem))
-    for process in left:  # one that is just being forked would pass over a SIGTERM
+    for process in left:  # a process that is just being forked would ignore SIGTERM
         process.kill()
     for thread in set(threading.enumerate()) - of_caller:
         if not thread.daemon:
             thread.join()
 
 
-def run_interruptibly(argv: Sequence[str] | None) -> int:
-    """Run one command, which Ctrl-C ends in a sentence at any moment; its exit code."""
+def run_interruptibly(argv: Sequence[str]) -> int:
+    """Run one command; Ctrl-C ends it with one sentence. Returns the exit code."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         return _run(argv)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # another says nothing new
-        print(spoken(say("interrupted")), file=sys.stderr)
+        print("interrupted.", file=sys.stderr)
         return INTERRUPTED
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _run(argv: Sequence[str] | None) -> int:
-    """Run one command; its exit code."""
+def _run(argv: Sequence[str]) -> int:
+    """Run one command; return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
-    words = sys.argv[1:] if argv is None else argv
-    begin(words)
-    for_programs = "--json" in words  # which read one language
-    speak(LANGUAGES[0] if for_programs else language(words))
-    args = command_parser(words).parse_args(words)
-    speak(LANGUAGES[0] if for_programs else args.spoken)
+    words = list(map(str, argv))
     try:
-        code = _module(args.command).run(args)
+        code = cli.main(words or ["--help"], SCRIPT, standalone_mode=False, obj=words)
         print(end="", flush=True)
-        return code
-    except ParamsError as error:
-        print_error(str(error))
-        return BAD_INPUT
+        return code if isinstance(code, int) else OK
+    except click.ClickException as error:
+        return _failed(f"{error.format_message().rstrip('.')}.", words)
     except ModuleNotFoundError as error:
-        print_error(missing_extra(args.command, error))
-        return BAD_INPUT
+        return _failed(missing_extra(words, error), words)
     except BrokenPipeError:
         sys.stderr.close()
         return OK
     except OSError as error:  # a full disk under the output
-        print(spoken(say("no-output", why=str(error.strerror).lower())), file=sys.stderr)
+        print(f"the output cannot be written ({str(error.strerror).lower()}).", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered goes nowhere
         return BAD_INPUT
+    except Exception as error:
+        from catalogue import ParamsError
+
+        if not isinstance(error, ParamsError):
+            raise
+        return _failed(str(error), words)
 
 
-def missing_extra(command: str, error: ModuleNotFoundError) -> str:
-    """Which extra a command needs; what belongs to none is raised again."""
+def _failed(text: str, words: Sequence[str]) -> int:
+    from calc.commands.view import print_error
+
+    print_error(text, words)
+    return BAD_INPUT
+
+
+def missing_extra(words: Sequence[str], error: ModuleNotFoundError) -> str:
+    """Name the extra that a command needs; raise the error again if none has the library."""
     library = str(error.name).partition(".")[0]
     for extra, libraries in EXTRAS.items():
         if library in libraries:
             wheel = f"will_it_fit-{calc.__version__}-py3-none-any.whl[{extra}]"
-            return spoken(say("lacks", command=command, library=library, wheel=wheel))
+            return (f"{' '.join(words[:1])}: the library {library} is not installed, expected the "
+                    f"package with its extra: pip install '{wheel}'.")
     raise error
 
 
 def _terminated(number: int, _: Any) -> None:
-    raise SystemExit(128 + number)  # as a shell tells of a signal
+    raise SystemExit(128 + number)  # as a shell reports a signal

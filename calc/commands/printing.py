@@ -141,7 +141,7 @@ def print_json(data: Mapping[str, Any]) -> None:
     Before the data stand ``schema``, the name of its layout and the version of that, ``version``
     of the program, and ``asked``, the arguments as they were given.
     """
-    _print_answer(next(iter(_arguments.get()), "none"), data)
+    _print_answer(next((word for word in _arguments.get() if word != "dev"), "none"), data)
 
 
 def print_entries(data: Mapping[str, Any]) -> None:

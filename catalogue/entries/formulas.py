@@ -273,6 +273,7 @@ class Symbol(Letter):
     Attributes:
         name: in code and data.
         latex, unit, en, zh: letter, SI unit, English and Chinese name.
+        short: abbreviation in headings.
         kind: where an input comes from; None of what follows from inputs, and of money and power.
         sign: positive, never zero; signed, below zero too; else at least zero.
         whole: whether it takes whole numbers alone; unless said, where it is counted.
@@ -282,6 +283,7 @@ class Symbol(Letter):
     """
 
     name: str
+    short: str | None = None
     kind: Kind | None = None
     sign: Literal["positive", "nonnegative", "signed"] = "nonnegative"
     whole: bool = True

@@ -13,7 +13,9 @@ DAY = f"capacity {R1} --load azure-conversation --requests 200000"
 MODEL = PROJECT / "tests/catalogue/models/configs/deepseek-v3.2.json"
 PLACES = ("OUT", "LOOP", "EMPTY", "LENGTHS", "PIPE")
 SENTENCES = [
-    ("", "command"), ("frobnicate", "frobnicate"), ("estimate", "scenario"),
+    ("frobnicate", "frobnicate"), ("estimate", "'DEPLOYMENT'"),
+    ("estimate mine.yml --tp 8", "did you mean --set parallelism.tensor_parallel=8"),
+    ("estimte", "did you mean 'estimate'"), ("audit", "dev audit"),
     ("estimate no-such-scenario", "no-such-scenario"), ("devices no-such", "no-such"),
     ("estimate r1", "is a model, expected a scenario"),
     ("estimate H200", "see: devices nvidia-h200-sxm"),
@@ -39,10 +41,10 @@ SENTENCES = [
     (f"decide {AWQ} --breakeven concurrency", "expected --against beside it"),
     (f"decide {AWQ} --information", "expected a choice, --against, or a purchase, --demand"),
     ("decide s0-scenario-1 --quantity ttft", "states no length of prompts"),
-    ("validate --system no-such", "no-such"), ("validate --metric latency", "latency"),
+    ("dev validate --system no-such", "no-such"), ("dev validate --metric latency", "latency"),
     ("calibrate EMPTY", "there is no plan.json"),
-    ("audit --verdict compatibel", "nearest are compatible"),
-    ("kernels list --tables EMPTY", "there is no table, expected"),
+    ("dev audit --verdict compatibel", "nearest are compatible"),
+    ("dev kernels list --tables EMPTY", "there is no table, expected"),
     (f"deploy {R1} -o OUT --flag=--nnodes=2", "it comes with 0.13.0"),
     ("deploy s1-plan-c -o OUT", "--engine with one of sglang, vllm and a release"),
     ("deploy s1-plan-c -o OUT --engine vllm@0.13", "--set parallelism.expert_parallel=32"),

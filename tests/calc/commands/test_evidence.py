@@ -41,10 +41,10 @@ def test_own_rows_are_predicted_or_refused(cli, tmp_path):
     plan, rows = tmp_path / "plan.yml", tmp_path / "rows.yml"
     shutil.copy(TEMPLATES / "measurements.yml", rows)
     plan.write_text((TEMPLATES / "scenario.yml").read_text("utf-8") + "\nmeasured: rows.yml\n")
-    results = answered(cli, "validate", "--system", str(plan))["results"]
+    results = answered(cli, "dev", "validate", "--system", str(plan))["results"]
     assert {each["metric"]: each["rows"] for each in results} == {
         "tpot": 3, "ttft": 3, "output_throughput": 2}  # one cell of the last is empty
     rows.write_text(rows.read_text("utf-8").replace("concurrency: request", 'clients: "1"'))
-    code, _, err = cli("validate", "--system", str(plan))
+    code, _, err = cli("dev", "validate", "--system", str(plan))
     assert (code, err.count("\n")) == (2, 1)
     assert "needs the column 'concurrency'" in err

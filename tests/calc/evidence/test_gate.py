@@ -64,7 +64,7 @@ def test_gates_are_no_measured_systems_of_classes_and_fits() -> None:
 
 @pytest.mark.parametrize("command", [
     ("calibrate", "r1-b200-trtllm-fp8"),
-    ("kernels", "fit", "--tables", str(library.locate("gates", "r1-b200-trtllm-fp8")))],
+    ("dev", "kernels", "fit", "--tables", str(library.locate("gates", "r1-b200-trtllm-fp8")))],
     ids=lambda command: command[0])
 def test_nothing_is_fitted_to_a_gate(command, cli) -> None:
     code, printed, error = cli(*command)

@@ -1,0 +1,213 @@
+"""How commands are declared: their options, each with one meaning, and how values are read."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Any, get_args
+
+import click
+
+from calc.commands.view import View, print_view
+from catalogue import ParamsError, Scenario
+from catalogue.deployments.admission import length_words, positions, too_long
+from catalogue.entries.models import Model
+from catalogue.reading.files import is_file, read_small
+from catalogue.reading.units import parse
+
+SETTINGS_OF_ENGINES = {
+    "--tp": "parallelism.tensor_parallel", "--pp": "parallelism.pipeline_parallel",
+    "--dp": "parallelism.data_parallel", "--ep": "parallelism.expert_parallel",
+    "--tensor-parallel-size": "parallelism.tensor_parallel",
+    "--pipeline-parallel-size": "parallelism.pipeline_parallel",
+    "--data-parallel-size": "parallelism.data_parallel",
+    "--max-num-seqs": "workload.concurrency", "--concurrency": "workload.concurrency",
+    "--max-model-len": "workload.context_tokens", "--isl": "workload.input_tokens",
+    "--osl": "workload.output_tokens", "--block-size": "workload.block_size",
+    "--max-num-batched-tokens": "workload.max_num_batched_tokens",
+    "--chunked-prefill-size": "workload.max_num_batched_tokens",
+    "--gpu-memory-utilization": "workload.memory_utilization",
+    "--mem-fraction-static": "workload.memory_utilization", "--device": "device",
+    "--quantization": "precision", "--prefix-hit-share": "mechanisms.prefix_hit_share"}
+"""Options of engines and other tools -> key of a deployment that says the same."""
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Command(click.Command):
+    """A command whose errors name the setting that is meant."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments. Raises UsageError in one sentence."""
+        given = list(args)  # parsing consumes them
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            value = next((word for before, word in itertools.pairwise(given)
+                          if before == name), "VALUE")
+            if key := SETTINGS_OF_ENGINES.get(name):
+                text = f"there is no option {name}, did you mean --set {key}={value}"
+            else:
+                near = get_close_matches(name, [option for param in self.params
+                                                for option in param.opts], n=1)
+                text = f"there is no option {name[:40]}, " + (
+                    f"did you mean {near[0]}" if near else f"see `{ctx.command_path} --help`")
+            raise click.UsageError(text, ctx) from None
+
+
+def cli_command(name: str, *examples: str, sections: Sequence[str] = (), table: bool = True
+            ) -> Callable[[Callable[..., View]], click.Command]:
+    """Declare a command by a function that returns a `View`; its docstring is the help.
+
+    Args:
+        name: of the command.
+        examples: arguments that help shows after the options.
+        sections: of the view that options of this name print.
+        table: whether there are rows for ``--csv``.
+    """
+    def declare(function: Callable[..., View]) -> click.Command:
+        @functools.wraps(function)
+        def run(**values: Any) -> int:
+            ctx = click.get_current_context()
+            shown = [section for section in sections if values.pop(f"show_{section}")]
+            as_json, as_csv = values.pop("as_json"), values.pop("as_csv", False)
+            view = function(**values)
+            print_view(view, ctx.find_root().obj, shown, as_json, as_csv)
+            return view.code
+
+        decorated: Any = run
+        for section in reversed(sections):
+            decorated = click.option(f"--{section}", f"show_{section}", is_flag=True,
+                                     help=f"Print {SECTIONS[section]}.")(decorated)
+        decorated = click.option("--json", "as_json", is_flag=True,
+                                 help="Print JSON, SI units.")(decorated)
+        if table:
+            decorated = click.option("--csv", "as_csv", is_flag=True,
+                                     help="Print the table as CSV, SI units.")(decorated)
+        lines = "\n".join(f"  will-it-fit {name} {example}".rstrip() for example in examples)
+        return click.command(name, cls=Command, epilog=f"\b\nExamples:\n{lines}")(decorated)
+
+    return declare
+
+
+SECTIONS = {"details": "all quantities, assumptions and evidence",
+            "parts": "the parts of a step", "inputs": "every input with range and source"}
+
+
+def scenario_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the deployment, a name of the catalogue or a file."""
+    return click.argument("scenario", metavar="DEPLOYMENT")(function)
+
+
+def settings_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--set``, any number of times."""
+    return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=(
+        "Override a key of the file: parallelism.tensor_parallel=16, device=nvidia-h20."))(function)
+
+
+def lengths_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how long requests are; `lengths_of` reads them."""
+    function = click.option("--variation", metavar="NUMBER", help=(
+        "Standard deviation over mean of lognormal lengths."))(function)
+    return click.option("--lengths", metavar="DISTRIBUTION|FILE", help=(
+        "Lengths of requests: constant, exponential, lognormal, or a CSV file of input and output "
+        "tokens (default: as the deployment states)."))(function)
+
+
+def output_option(what: str, metavar: str = "FILE", **options: Any) -> Decorator:
+    """Add ``-o``, where something is written."""
+    return click.option("-o", "--output", metavar=metavar, help=what, **options)
+
+
+def seed_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--seed`` of random numbers."""
+    return click.option("--seed", default="0", show_default=True, metavar="NUMBER",
+                        help="Seed of random numbers.")(function)
+
+
+def refuse_too_long(where: str, model: Model, longest: float | None) -> None:
+    """Raise ParamsError, one sentence, for requests longer than the positions of the model.
+
+    Args:
+        where: file and line, or an identifier.
+        model: of a deployment or a goal.
+        longest: tokens of the longest request [token]; None where nothing states them.
+    """
+    if longest is not None and too_long(longest, positions(model)):
+        raise ParamsError(f"{where}: {length_words(longest, model)[0]}.")
+
+
+def quantity(option: str, text: str, unit: str) -> float:
+    """Parse the quantity of an option [the SI unit of ``unit``].
+
+    Raises ParamsError, one sentence, for another unit or what is none.
+    """
+    try:
+        return parse(text, unit)
+    except ValueError as error:
+        raise ParamsError(f"{option}: {error}.") from None
+
+
+def lengths_of(lengths: str | None, variation: str | None
+               ) -> tuple[list[tuple[int, int]], list[str]]:
+    """Lengths of requests from a file, if one is given, and settings of the workload.
+
+    Args:
+        lengths, variation: values of the options.
+
+    Raises ParamsError, one sentence with file and line, for a file that lists no requests.
+    """
+    settings = [f"workload.length_variation={variation}"] if variation else []
+    if lengths is None:
+        return [], settings
+    from calc.serving.requests import Distribution  # few commands need it
+
+    if lengths in get_args(Distribution):
+        return [], [f"workload.length_distribution={lengths}", *settings]
+    near = get_close_matches(lengths, get_args(Distribution), n=1)
+    if near and not is_file(Path(lengths)):
+        raise ParamsError(f"--lengths {lengths}: there is no such distribution and no such file, "
+                          f"the nearest is {near[0]}.")
+    rows = read_lengths(Path(lengths))
+    means = (sum(column) / len(rows) for column in zip(*rows, strict=True))
+    prompt, answer = (max(1, round(mean)) for mean in means)
+    longest = max(prompt + answer, *map(sum, rows))
+    return rows, [*settings, f"workload.input_tokens={prompt} token",
+                  f"workload.output_tokens={answer} token",
+                  f"workload.context_tokens={longest} token"]
+
+
+def with_lengths(scenario: Scenario, lengths: Sequence[tuple[int, int]]) -> Scenario:
+    """Give a deployment the variation of listed lengths; unchanged without any."""
+    if not lengths:
+        return scenario
+    prompt, answer = (pstdev(column) / fmean(column) for column in zip(*lengths, strict=True))
+    return replace(scenario, variations=(prompt, answer))
+
+
+def read_lengths(path: Path) -> list[tuple[int, int]]:
+    """Lengths of requests from a CSV file: input and output tokens of one per line [token].
+
+    Raises ParamsError, one sentence with file and line, for a line that is no request.
+    """
+    text = read_small(path, str(path), "a file of lengths, or constant, exponential or lognormal")
+    lengths: list[tuple[int, int]] = []
+    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+        cells = [cell.strip() for cell in line.split(",")]
+        if not line.strip() or (number == 1 and cells == ["input_tokens", "output_tokens"]):
+            continue
+        if len(cells) != 2 or not all(cell.isascii() and cell.isdecimal() and len(cell) < 10
+                                      and int(cell) for cell in cells):
+            raise ParamsError(f"{path}:{number}: '{line.strip()[:60]}' is no request, expected "
+                              "input and output tokens, whole numbers of at least 1.")
+        lengths.append((int(cells[0]), int(cells[1])))
+    if not lengths:
+        raise ParamsError(f"{path}: there are no requests, expected input and output tokens on "
+                          "each line.")
+    return lengths

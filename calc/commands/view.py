@@ -1,0 +1,271 @@
+"""What a command prints: one view for all, as text, JSON or CSV."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import calc
+from calc.uncertainty import Amount
+from catalogue import Scenario, symbols
+from catalogue.deployments.admission import announced, cut_of, underived, unsourced
+from catalogue.deployments.cuts import written
+from catalogue.reading.files import sentence
+from catalogue.reading.units import DAY, DIMENSIONLESS, HOUR, MINUTE, NONE, human
+from catalogue.reading.units import plain as plain_number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from calc.many.processes import OnProgress
+
+OK, BAD_INPUT, INTERRUPTED = 0, 2, 130  # exit codes, the last as a shell reports SIGINT
+SCHEMAS = {"estimate": 2, "search": 2}  # versions of JSON answers, else 1; raised if a key goes
+PIPED_WIDTH = 200  # columns of a table that no terminal limits
+SHOWN_AFTER = 2.0  # progress [s]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows to compare.
+
+    Attributes:
+        columns: symbols of ``params/symbols.yml``, which give heading and unit, or plain headings.
+        rows: a cell per column: a text, a number in SI, an `Amount`, or None.
+        title: printed above.
+        units: of columns that are no symbols.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    title: str = ""
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    def unit(self, column: str) -> str:
+        """SI unit of a column."""
+        if column in self.units:
+            return self.units[column]
+        defined = symbols().get(column)
+        return defined.unit if defined else DIMENSIONLESS
+
+
+Block = Table | str
+
+
+@dataclass(frozen=True)
+class View:
+    """A finished answer.
+
+    Attributes:
+        verdict: first line.
+        data: the answer for programs, ``--json``.
+        good: whether the verdict is what was wished, which colours it; None where nothing was.
+        figures: label and text of the requested quantities, a line each.
+        body: tables and sentences below them.
+        rows: what ``--csv`` prints; None for the first table.
+        sections: further blocks by the name of the option that prints them, ``details``.
+        code: exit code.
+    """
+
+    verdict: str
+    data: Mapping[str, Any]
+    good: bool | None = None
+    figures: Sequence[tuple[str, str]] = ()
+    body: Sequence[Block] = ()
+    rows: Table | None = None
+    sections: Mapping[str, Sequence[Block]] = field(default_factory=dict)
+    code: int = OK
+
+
+def print_view(view: View, words: Sequence[str], shown: Sequence[str] = (),
+               as_json: bool = False, as_csv: bool = False) -> None:
+    """Print an answer.
+
+    Args:
+        view: the answer.
+        words: arguments of the program, which JSON repeats.
+        shown: sections to print.
+        as_json, as_csv: for programs in place of people.
+    """
+    if as_json:
+        print_json(view.data, words)
+    elif as_csv:
+        print_csv(view.rows or next(block for block in view.body if isinstance(block, Table)))
+    else:
+        screen = console()
+        colour = {True: "bold green", False: "bold red", None: "bold"}[view.good]
+        screen.print(view.verdict, style=colour, highlight=False, soft_wrap=True)
+        width = max((len(label) for label, _ in view.figures), default=0)
+        for label, text in view.figures:
+            screen.print(f"{label:{width}}  {text}", highlight=False, soft_wrap=True)
+        for block in view.body:
+            print_block(screen, block)
+        for name in shown:
+            screen.print(f"\n{name.upper()}", style="bold")
+            for block in view.sections[name]:
+                print_block(screen, block)
+        if more := [f"--{name}" for name in view.sections if name not in shown]:
+            screen.print(f"more: {' '.join(more)} --json", style="dim", highlight=False)
+
+
+def print_block(screen: Console, block: Block) -> None:
+    """Print a sentence, which is never broken, or a table."""
+    if isinstance(block, str):
+        screen.print(block, highlight=False, soft_wrap=True)
+        return
+    from rich.table import Table as Grid
+
+    grid = Grid(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0),
+                title=block.title or None, title_justify="left", title_style="bold")
+    for index, column in enumerate(block.columns):
+        numbers = any(isinstance(row[index], int | float) for row in block.rows)
+        grid.add_column(heading(column), justify="right" if numbers else "left", overflow="fold")
+    for row in block.rows:
+        grid.add_row(*(cell_text(cell, block.unit(column))
+                       for column, cell in zip(block.columns, row, strict=True)))
+    screen.print(grid)
+
+
+def cell_text(cell: Any, unit: str) -> str:
+    """Format a cell of a table.
+
+    >>> cell_text(0.0304, "s"), cell_text(None, "s"), cell_text("TP8", "1")
+    ('30.4 ms', '–', 'TP8')
+    """
+    if isinstance(cell, Amount):
+        return cell.formatted("en")
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return human(cell, unit)
+    return NONE if cell is None else str(cell)
+
+
+def heading(column: str) -> str:
+    """Heading of a column: of a symbol its abbreviation or name.
+
+    >>> heading("tpot"), heading("layout")
+    ('TPOT', 'layout')
+    """
+    defined = symbols().get(column)
+    return (defined.short or defined.en) if defined else column
+
+
+def print_csv(table: Table) -> None:
+    """Print a table in SI units; of amounts with both ends of their intervals."""
+    spread = [any(isinstance(row[index], Amount) for row in table.rows)
+              for index in range(len(table.columns))]
+    head = []
+    for column, ends in zip(table.columns, spread, strict=True):
+        unit = table.unit(column)
+        name = column if unit == DIMENSIONLESS else f"{column} [{unit}]"
+        head += [name, f"{name} low", f"{name} high"] if ends else [name]
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(head)
+    for row in table.rows:
+        cells: list[Any] = []
+        for cell, ends in zip(row, spread, strict=True):
+            if isinstance(cell, Amount):
+                cells += cell.points
+            else:
+                cells += [cell, None, None] if ends else [cell]
+        writer.writerow(cells)
+
+
+def print_json(data: Mapping[str, Any], words: Sequence[str]) -> None:
+    """Print an answer as JSON, which has no number that is not finite.
+
+    It begins with ``schema``, the name and version of its layout, ``version`` of the program, and
+    ``asked``, the arguments as given.
+    """
+    named = [word for word in words if word != "dev"]
+    _print_json(next(iter(named), "none"), data, words)
+
+
+def print_error(text: str, words: Sequence[str]) -> None:
+    """Print on stderr why there is no answer, a line per mistake; with ``--json`` as JSON, too."""
+    lines = list(map(sentence, text.split("\n")))
+    print("\n".join(lines), file=sys.stderr)
+    if "--json" in words:
+        _print_json("error", {"error": " ".join(lines)}, words)
+
+
+def _print_json(name: str, data: Mapping[str, Any], words: Sequence[str]) -> None:
+    head = {"schema": f"will-it-fit/{name}/{SCHEMAS.get(name, 1)}", "version": calc.__version__,
+            "asked": list(words)}
+    assert not head.keys() & data.keys()
+    print(json.dumps(head | dict(data), indent=2, allow_nan=False))
+
+
+def console() -> Console:
+    """Screen for text that is printed as it stands, whatever brackets it has; wide in a pipe."""
+    from rich.console import Console
+
+    adapts = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(markup=False, emoji=False, width=None if adapts else PIPED_WIDTH)
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[OnProgress]:
+    """Show progress on a terminal's standard error, from two seconds on.
+
+    Yields a function of the current task, the number of steps done, and of all; 0 of 0 where the
+    total is unknown.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    class Late(Progress):
+        def get_renderables(self) -> Iterable[Any]:
+            soon = any((task.elapsed or 0.0) < SHOWN_AFTER for task in self.tasks)
+            return () if soon else super().get_renderables()
+
+    screen = Console(stderr=True, markup=False)
+    with Late(TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
+              TimeElapsedColumn(), console=screen, transient=True,
+              disable=not screen.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda what, done, of: bar.update(
+            task, description=what, completed=done, total=of or None)
+
+
+def joined(names: Iterable[str]) -> str:
+    """Names in one line.
+
+    >>> joined(["tpot", "ttft"])
+    'tpot, ttft'
+    """
+    return ", ".join(names)
+
+
+def deployment_line(scenario: Scenario) -> str:
+    """Cards, model, format and layout that are computed, whatever the title says."""
+    engine = f", {scenario.engine}" if scenario.engine else ""
+    return (f"{scenario.model.name['en']} in {scenario.precision.id} on {scenario.devices} × "
+            f"{scenario.device.name['en']}, {written(cut_of(scenario))['en']}{engine}")
+
+
+def duration(seconds: float | None) -> str:
+    """A time in seconds, minutes, hours or days.
+
+    >>> duration(86400.0 * 264), duration(404.8), duration(None)
+    ('264 days', '6.75 min', '–')
+    """
+    if seconds is None:
+        return NONE
+    for unit, length in (("days", DAY), ("h", HOUR), ("min", MINUTE)):
+        if seconds >= 2 * length:
+            return f"{plain_number(seconds / length)} {unit}"
+    return human(seconds, "s")
+
+
+def notes(*scenarios: Scenario) -> dict[str, str]:
+    """Notes of the catalogue on an answer by key: ``announced``, ``missing``, ``unsourced``."""
+    pairs = {"announced": announced(scenario.device for scenario in scenarios),
+             "missing": underived(scenario.model for scenario in scenarios),
+             "unsourced": unsourced(scenarios)}
+    return {key: note[0] for key, note in pairs.items() if note}
