@@ -2,13 +2,24 @@
 
 PYTHON ?= python3
 VENV := .venv
+BUILD := .build
 BIN := $(VENV)/bin
 PORT ?= 8000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 BOOK_IN := requirements-engine.in requirements-analysis.in requirements-report.in requirements.in
 
-.PHONY: book report serve pdf zip test test-site nightly answers baseline compare bench engine lock sync font pin clean
+.PHONY: wheel wheelhouse book report serve pdf zip test test-site nightly answers baseline compare bench engine lock sync font pin clean
+
+wheel: $(BUILD)/.ready  ## dist/will_it_fit-VERSION-py3-none-any.whl; needs setuptools alone
+	rm -f dist/will_it_fit-*.whl
+	$(BUILD)/bin/python book/_ext/taking/build.py dist
+
+wheelhouse: wheel  ## dist/wheelhouse: the wheel and all that it needs, to install without a network
+	rm -rf dist/wheelhouse
+	$(BUILD)/bin/python -m pip download --quiet --disable-pip-version-check --only-binary :all: --require-hashes \
+	  -r requirements-engine.txt -r requirements-build.txt -d dist/wheelhouse
+	cp dist/will_it_fit-*.whl dist/wheelhouse
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -79,6 +90,11 @@ pin: $(VENV)/.ready-test  ## pin all versions anew, with their licences
 
 clean:
 	rm -rf _build book/chapters
+
+$(BUILD)/.ready: requirements-build.txt
+	$(PYTHON) -m venv $(BUILD)
+	$(BUILD)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.txt
+	@touch $@
 
 $(VENV)/.ready: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'

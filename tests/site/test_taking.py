@@ -4,19 +4,14 @@ import os
 import subprocess
 import sys
 import sysconfig
-import zipfile
 from pathlib import Path
 
 import nbformat
 import pytest
 from _project import ROOT
 
-from _ext.taking import bundle, edition
+from _ext.taking import edition
 
-ESTIMATE = ("import will_it_fit as wif, sys\n"
-            "print(wif.estimate(wif.load_scenario('h200-r1-vllm-tp8')).fits)\n"
-            f"assert not {{*{bundle.ROOMS!r}}} & {{*sys.modules}}\nimport calc")
-NOT_THERE = "ModuleNotFoundError: No module named 'calc'"
 CARD = "example-card.yml"  # 256 GB hold what 64 GiB did not
 GOAL = """
 title: {en: Twenty users, zh: 二十个用户}
@@ -54,21 +49,9 @@ def run(environment, folder, *words):
                           text=True, capture_output=True, check=False, timeout=300)
 
 
-def test_wheel_is_one_package_without_dates_beside_its_bill_of_materials(wheel):
-    archive = zipfile.ZipFile(wheel)
-    tops = {name.partition("/")[0] for name in archive.namelist()}
-    assert {name for name in tops if not name.endswith(".dist-info")} == {bundle.PACKAGE}
-    assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+def test_bill_of_materials_is_beside_the_wheel(wheel):
     beside = {path.name: path.read_bytes() for path in wheel.parent.iterdir() if path != wheel}
     assert beside == {Path(name).name: (ROOT / name).read_bytes() for name in edition.BESIDE}
-    assert not [name for name in archive.namelist()
-                if name.endswith((".md", ".py", ".yml", ".ftl")) and not name.endswith("bundle.py")
-                and bundle.SPOKEN.search(archive.read(name).decode())]
-
-
-def test_package_works_without_the_checkout(installed, tmp_path):
-    done = run(installed, tmp_path, "-c", ESTIMATE)
-    assert (done.stdout, done.stderr.splitlines()[-1]) == ("True\n", NOT_THERE)
 
 
 def test_a_page_as_a_notebook_runs_with_the_package_alone(site, installed, tmp_path):
