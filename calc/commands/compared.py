@@ -12,18 +12,19 @@ from calc.commands.view import Table, View, heading, notes
 from catalogue import ParamsError, load_scenario, symbols
 from catalogue.deployments.admission import longest_request
 from catalogue.reading.units import human
+from catalogue.reading.yamlfile import YamlFile
 
 SHOWN = ("ttft", "tpot", "e2e", "output_throughput", "max_concurrency", "headroom_per_device")
 FEWEST = 2
 WAYS = {0: "prefill-first", 1: "mixed"}  # how steps are filled
 
 
-def comparison_view(deployment: str, engines: str, settings: Sequence[str],
+def comparison_view(deployment: str | YamlFile, engines: str, settings: Sequence[str],
                     lengths: Sequence[tuple[int, int]]) -> View:
     """Compare the answers for one deployment under several engines.
 
     Args:
-        deployment: identifier or file.
+        deployment: identifier, path or contents of a file.
         engines: names with releases, between commas.
         settings, lengths: of all of them.
 

@@ -10,6 +10,7 @@ import click
 
 import calc
 from calc.answer.estimate import LATENCIES, Estimate, ServiceLevel
+from calc.answer.quickplan import deployment_plan
 from calc.answer.request_lengths import longer_words
 from calc.answer.service import (
     POOLS,
@@ -25,7 +26,8 @@ from calc.commands.options import (
     cli_command,
     lengths_of,
     lengths_options,
-    scenario_argument,
+    plan_options,
+    planned,
     settings_option,
     with_lengths,
 )
@@ -46,10 +48,12 @@ SHOWN_PARTS = 6  # of a step, in the line of the body
 LOADS = {"steady": "steady state", "burst": "all at once", "bench": "mean of a benchmark"}
 
 
-@cli_command("estimate", "h200-r1-vllm-tp8", "plan.yml --set parallelism.tensor_parallel=16",
-         "h200-r1-vllm-tp8 --engines vllm@0.11,sglang@0.5.6",
-         sections=("details", "parts", "inputs"))
-@scenario_argument
+@cli_command("estimate",
+             "--model deepseek-r1 --card h200 --cards 8 --users 64 --input 2k --output 1k",
+             "plan.yml --set parallelism.tensor_parallel=16",
+             "h200-r1-vllm-tp8 --engines vllm@0.11,sglang@0.5.6",
+             sections=("details", "parts", "inputs"))
+@plan_options
 @settings_option
 @lengths_options
 @click.option("--engines", metavar="A,B", help=(
@@ -57,13 +61,15 @@ LOADS = {"steady": "steady state", "burst": "all at once", "bench": "mean of a b
 @click.option("--calibration", metavar="NAME", help="Use a calibration of params/calibrations/.")
 @click.option("--alternatives", is_flag=True, help=(
     "Search the same cards for better deployments (default: only if it does not run)."))
-def command(scenario: str, settings: tuple[str, ...], lengths: str | None, variation: str | None,
-            engines: str | None, calibration: str | None, alternatives: bool) -> View:
+def command(deployment: str | None, settings: tuple[str, ...], lengths: str | None,
+            variation: str | None, engines: str | None, calibration: str | None,
+            alternatives: bool, **options: Any) -> View:
     """Does a deployment fit? How fast is it? What limits it?
 
     DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own
-    (`will-it-fit new scenario`).
+    (`will-it-fit new scenario`); --model and --card describe one without a file.
     """
+    scenario, defaults = planned(deployment, options, deployment_plan)
     rows, of_lengths = lengths_of(lengths, variation)
     changes = [*settings, *of_lengths]
     if engines is not None:
@@ -76,9 +82,13 @@ def command(scenario: str, settings: tuple[str, ...], lengths: str | None, varia
     if len(pools) > 1:
         if calibration is not None:
             raise ParamsError("--calibration: is of one pool, expected one of the two of "
-                              f"{scenario}.")
+                              f"{deployment}.")
         return pools_view(pools)
-    return pool_view(pools[0], calibration, alternatives)
+    view = pool_view(pools[0], calibration, alternatives)
+    if not defaults:
+        return view
+    return replace(view, data={**view.data, "defaults": list(defaults)},
+                   body=[*view.body, f"Chosen by default: {'; '.join(defaults)}."])
 
 
 def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool) -> View:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -35,6 +35,10 @@ SETTINGS_OF_ENGINES = {
     "--mem-fraction-static": "workload.memory_utilization", "--device": "device",
     "--quantization": "precision", "--prefix-hit-share": "mechanisms.prefix_hit_share"}
 """Options of engines and other tools -> key of a deployment that says the same."""
+
+if TYPE_CHECKING:
+    from calc.answer.quickplan import QuickPlan
+    from catalogue.reading.yamlfile import YamlFile
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -103,6 +107,57 @@ SECTIONS = {"details": "all quantities, assumptions and evidence",
 def scenario_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the deployment, a name of the catalogue or a file."""
     return click.argument("scenario", metavar="DEPLOYMENT")(function)
+
+
+PLAN_OPTIONS = {
+    "model": ("NAME|FILE", "Model: a name (deepseek-r1, v4-flash) or a file of your own."),
+    "card": ("NAME|FILE", "Card: a name (h200, 910B2) or a file of your own."),
+    "cards": ("NUMBER", "Number of cards (default: those of one server)."),
+    "users": ("NUMBER", "Requests in flight at once (default 1)."),
+    "input": ("TOKENS", "Mean tokens of a prompt, such as 2k (default 2,048)."),
+    "output": ("TOKENS", "Mean tokens of an answer (default 512)."),
+    "engine": ("NAME[@RELEASE]", "Engine (default: the newest release that runs the model)."),
+    "precision": ("NAME|FILE", "Format of the weights (default: as published)."),
+    "layout": ("LAYOUT", "Such as TP8 or TP4xDP2/EP8 (default: the first that fits)."),
+    "hits": ("SHARE", "Share of prompt tokens in the prefix cache, such as 50% (default 0).")}
+"""Option -> metavar and help, of a deployment that no file describes."""
+
+
+def plan_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the deployment: a name, a file, or options in place of one, and ``--save``."""
+    function = click.option("--save", metavar="FILE", help=(
+        "Write the deployment that the options describe as a file."))(function)
+    for name, (metavar, text) in reversed(PLAN_OPTIONS.items()):
+        function = click.option(f"--{name}", metavar=metavar, help=text)(function)
+    return click.argument("deployment", required=False)(function)
+
+
+def planned(deployment: str | None, values: dict[str, Any], plan: Callable[..., QuickPlan]
+            ) -> tuple[str | YamlFile, tuple[str, ...]]:
+    """What is asked about: the reference of a file, or the contents that options describe.
+
+    Args:
+        deployment: name or path; None without one.
+        values: of the options, with ``save``, which is taken out.
+        plan: builds the contents from the options.
+
+    Returns it, and the defaults that were chosen, in words. Raises ParamsError, one sentence.
+    """
+    save = values.pop("save")
+    stated = {name: value for name, value in values.items() if value is not None}
+    if deployment is not None:
+        if stated or save:
+            option = next(iter(stated), "save")
+            raise ParamsError(f"--{option}: describes a deployment without a file, expected no "
+                              f"'{deployment[:60]}' beside it; --set overrides keys of a file.")
+        return deployment, ()
+    if lacking := [name for name in ("model", "card") if name not in stated]:
+        raise ParamsError(f"--{lacking[0]}: expected a name or file of a deployment, or --model "
+                          "and --card, such as --model deepseek-r1 --card h200.")
+    quick = plan(**stated, flags=True)
+    if save:
+        quick.save(save)
+    return quick.file, quick.defaults
 
 
 def settings_option(function: Callable[..., Any]) -> Callable[..., Any]:
