@@ -215,12 +215,16 @@ def _source(source: Any, given: Provenance) -> str:
         raise ValueError("a source is missing, expected source: a key of params/sources/, or words "
                          "such as \"data sheet, page 2\", beside the value or once for all in "
                          "defaults: {source: ..., kind: ...}")
-    close = difflib.get_close_matches(source, given.sources, n=1, cutoff=0.85 if given.own else 0.6)
-    if _KEY.fullmatch(source) and source not in given.sources and (close or not given.own):
-        raise ValueError(f"the source '{source[:60]}' is not in params/sources/, expected "
-                         + "".join(f"{name}, or " for name in close)
-                         + "words that say where to look, such as \"data sheet, page 2\"")
-    return source if _KEY.fullmatch(source) else words.read(source)
+    if not _KEY.fullmatch(source):
+        return words.read(source)
+    if source not in given.sources:
+        close = difflib.get_close_matches(source, given.sources, n=1,
+                                          cutoff=0.85 if given.own else 0.6)
+        if close or not given.own:
+            raise ValueError(f"the source '{source[:60]}' is not in params/sources/, expected "
+                             + "".join(f"{name}, or " for name in close)
+                             + "words that say where to look, such as \"data sheet, page 2\"")
+    return source
 
 
 def _is_own(context: Provenance | None) -> bool:
