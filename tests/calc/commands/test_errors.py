@@ -13,7 +13,9 @@ DAY = f"capacity {R1} --load azure-conversation --requests 200000"
 MODEL = PROJECT / "tests/catalogue/models/configs/deepseek-v3.2.json"
 PLACES = ("OUT", "LOOP", "EMPTY", "LENGTHS", "PIPE")
 SENTENCES = [
-    ("frobnicate", "frobnicate"), ("estimate", "'DEPLOYMENT'"),
+    ("frobnicate", "frobnicate"), ("estimate", "expected a name or file of a deployment, or"),
+    (f"estimate {R1} --users 3", "--set overrides keys of a file"),
+    ("estimate --model r1 --card h2000", "the nearest names are nvidia-h200-sxm"),
     ("estimate mine.yml --tp 8", "did you mean --set parallelism.tensor_parallel=8"),
     ("estimte", "did you mean 'estimate'"), ("audit", "dev audit"),
     ("estimate no-such-scenario", "no-such-scenario"), ("devices no-such", "no-such"),
