@@ -7,9 +7,10 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 BOOK_IN := requirements-engine.in requirements-analysis.in requirements-report.in requirements.in
 
-.PHONY: wheel wheelhouse book report serve pdf zip test test-site nightly answers baseline compare bench engine lock sync font pin clean
+.PHONY: wheel wheelhouse release book report serve pdf zip test test-site nightly answers baseline compare bench engine lock sync font pin clean
 
 wheel: $(BUILD)/.ready  ## dist/will_it_fit-VERSION-py3-none-any.whl; needs setuptools alone
 	rm -f dist/will_it_fit-*.whl
@@ -20,6 +21,13 @@ wheelhouse: wheel  ## dist/wheelhouse: the wheel and all that it needs, to insta
 	$(BUILD)/bin/python -m pip download --quiet --disable-pip-version-check --only-binary :all: --require-hashes \
 	  -r requirements-engine.txt -r requirements-build.txt -d dist/wheelhouse
 	cp dist/will_it_fit-*.whl dist/wheelhouse
+
+release: wheel zip  ## dist/release: wheel, site, bill of materials, notes of CHANGELOG.md, SHA256SUMS
+	rm -rf dist/release
+	mkdir dist/release
+	cp dist/will_it_fit-*.whl docs/sbom.cdx.json requirements-engine.txt _build/html/downloads/*.zip dist/release
+	awk '/^## /{found = $$2 == "$(VERSION)"; next} found{print; n++} END{exit !n}' CHANGELOG.md > dist/release/NOTES.md
+	cd dist/release && sha256sum *.whl *.zip *.json *.txt > SHA256SUMS
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/

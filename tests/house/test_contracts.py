@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 PROJECT = Path(__file__).resolve().parents[2]
 BINARY = {".ttf", ".woff", ".woff2", ".png", ".ico"}
@@ -87,7 +88,7 @@ def test_the_templates_are_in_step_with_their_notebooks():
     for stem in sync.TITLES:
         source = sync.NOTEBOOKS / f"{stem}.md"
         committed = source.with_suffix(".ipynb").read_text(encoding="utf-8")
-        assert committed == sync.rendered(source), "run make sync"
+        assert committed == sync.rendered(source, sync.repository()), "run make sync"
 
 
 def test_every_template_of_the_book_and_every_page_with_parameters_has_a_notebook():
@@ -116,6 +117,19 @@ def test_every_requirement_is_pinned_with_its_hashes():
             assert ("==" in line and " --hash=sha256:" in line) or line.startswith("-c "), line
     pins = (PROJECT / "requirements.txt").read_text(encoding="utf-8")
     assert re.search(r"^jupyter-book==1\.", pins, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", sorted((PROJECT / ".github" / "workflows").glob("*.yml")),
+                         ids=lambda path: path.stem)
+def test_workflows_pin_actions_by_commit_and_build_with_read_access_alone(path):
+    text = path.read_text(encoding="utf-8")
+    for action in re.findall(r"uses: *(.*)", text):
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {}
+    for job in workflow["jobs"].values():
+        if any("actions/checkout@" in step.get("uses", "") for step in job["steps"]):
+            assert job["permissions"] == {"contents": "read"}
 
 
 def test_what_is_pinned_by_hashes_is_installed_by_hashes_alone() -> None:
