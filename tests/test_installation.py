@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from _project import ROOT
 
-from _ext.taking import build, bundle
+from _ext.taking import build, bundle, repository
 
 WHEELHOUSE = ROOT / "dist" / "wheelhouse"
 ANSWER = "will-it-fit estimate h200-r1-vllm-tp8"
@@ -44,6 +44,24 @@ def test_wheel_is_one_package_without_dates(wheel):
     assert not [name for name in archive.namelist()
                 if name.endswith((".md", ".py", ".yml", ".ftl")) and not name.endswith("bundle.py")
                 and bundle.SPOKEN.search(archive.read(name).decode())]
+
+
+@pytest.mark.parametrize("address", ["", "https://github.com/a/b"])
+def test_metadata_link_to_the_repository_where_its_address_is_set(address, tmp_path):
+    for path in build.sources(ROOT):
+        if path.parent == ROOT or path.parent == Path(repository.__file__).parent:
+            copy = tmp_path / path.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+    settings = tmp_path / "_config.yml"
+    settings.write_text(repository.ADDRESS.sub(f'repository:\n  url: "{address}"',
+                                               settings.read_text("utf-8")), "utf-8")
+    shell("""mkdir metadata
+python -c 'from setuptools import build_meta as backend
+backend.prepare_metadata_for_build_wheel("metadata")'""", tmp_path)
+    metadata, = tmp_path.glob("metadata/*/METADATA")
+    links = re.findall("(?m)^Project-URL: .*, (.*)$", metadata.read_text("utf-8"))
+    assert links == list(repository.links(address, "scenario").values())
 
 
 def test_wheel_answers_without_the_checkout_and_without_extras(wheel, tmp_path):

@@ -2,13 +2,15 @@
 
 import os
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from _ext.sharing import addresses
-from _ext.taking import edition, packed, strict
+from _ext.taking import edition, packed, repository, strict
 
 SHOWN = edition.Edition("1.2.3", "abc1234", "2026-01-31", "https://example.org/fit")
+ADDRESS = "https://github.com/a/b"
 LINES = {"index.html": "Version 1.2.3 · commit abc1234 · data as of 2026-01-31",
          "zh/chapters/memory.html": "版本 1.2.3 · 提交 abc1234 · 数据截至 2026-01-31"}
 PAGE = ('<html><p class="edition"><!--edition--><!--/edition--></p>'
@@ -38,13 +40,26 @@ def test_pages_state_the_edition_and_replace_an_older_one(small, name, line):
     assert "1.2.3" not in second
 
 
-@pytest.mark.parametrize(("remote", "address"), [
-    ("javascript:alert(1)", ""), ("/a/path", ""), ("https://x.org/a b", ""),
-    ('https://x.org/"onmouseover="x', ""), ("file:///etc/passwd", ""),
-    ("https://me:token@example.org/a/b.git", "https://example.org/a/b")])
-def test_links_are_addresses_of_the_web_without_secrets(remote, address):
-    assert edition.repository(remote) == address
-    assert addresses.base(remote) == ""
+@pytest.mark.parametrize("text", ["javascript:alert(1)", "/a/path", "https://x.org/a b",
+                                  "https://x.org/'onmouseover='x", "file:///etc/passwd",
+                                  "https://me:token@example.org/a/b.git"])
+def test_links_are_addresses_of_the_web_without_secrets(text, tmp_path):
+    (tmp_path / "_config.yml").write_text(f'repository:\n  url: "{text}"\n')
+    with pytest.raises(ValueError, match="expected https://HOST/PATH"):
+        repository.address(tmp_path)
+    assert addresses.base(text) == ""
+
+
+@pytest.mark.parametrize(("page", "offered"), [
+    ("chapters/scenarios/x.html", {"colab", "binder"}), ("chapters/memory.html", set())])
+def test_pages_link_to_the_repository_where_its_address_is_set(page, offered, tmp_path):
+    """Issues on every page; Colab and Binder on pages that are made from a committed notebook."""
+    for address in ("", ADDRESS):
+        shown = edition.Edition("1", address=address, notebooks=frozenset({"scenario"}))
+        line = edition.footer(shown, Path(page), tmp_path)
+        assert (f"{ADDRESS}/issues" in line) == bool(address)
+        assert {name for name in ("colab", "binder") if name in line} == (
+            offered if address else set())
 
 
 def test_scripts_leave_the_page_and_data_stays(small):

@@ -16,8 +16,8 @@ from pathlib import Path
 
 FOLDERS = ("will_it_fit", "params", "messages", "catalogue", "calc", "kernels", "notebooks",
            "book/_ext", "book/_templates")
-FILES = ("pyproject.toml", "requirements-*.in", "requirements.in", "README.md", "LICENSE*",
-         "book/*.md")
+FILES = ("pyproject.toml", "_config.yml", "requirements-*.in", "requirements.in", "README.md",
+         "LICENSE*", "book/*.md")
 EPOCH = {"SOURCE_DATE_EPOCH": "315532800"}  # 1980, the earliest date of a ZIP entry
 READABLE, UMASK = 0o644, 0o022
 BACKEND = "from setuptools.build_meta import build_wheel; build_wheel('wheels')"

@@ -7,8 +7,6 @@ commit that changes no page costs no page.
 from __future__ import annotations
 
 import html
-import os
-import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -16,18 +14,20 @@ from importlib.metadata import version
 from pathlib import Path
 
 from .. import pipeline
-from . import build, bundle, strict
+from . import build, bundle, repository, strict
 
 BEGIN, END = "<!--edition-->", "<!--/edition-->"
 BESIDE = ("docs/sbom.cdx.json",)  # what the engine is made with
-ADDRESS = "REPOSITORY_URL"  # in the environment, where the clone does not know it
 ENGINE = "engine"
 DOWNLOADS = "downloads"  # what `make pdf` and `make zip` leave in the site
+LAUNCHERS = {"colab": "Colab", "binder": "Binder"}
 WORDS = {
     "en": {"edition": "Version {}", "commit": "commit {}", "data": "data as of {}",
-           "source": "source", "whl": "engine", "zip": "the site as one file", "pdf": "PDF"},
+           "source": "source", "issues": "issues", **LAUNCHERS,
+           "whl": "engine", "zip": "the site as one file", "pdf": "PDF"},
     "zh": {"edition": "版本 {}", "commit": "提交 {}", "data": "数据截至 {}",
-           "source": "源码", "whl": "引擎", "zip": "整站打包", "pdf": "PDF"},
+           "source": "源码", "issues": "问题反馈", **LAUNCHERS,
+           "whl": "引擎", "zip": "整站打包", "pdf": "PDF"},
 }
 
 
@@ -39,13 +39,15 @@ class Edition:
         version: of the package.
         commit: abbreviated, with a sign where files differ from it; empty without git.
         data: ISO date of the last change of ``params/``; empty without git.
-        address: of the repository, where it is known.
+        address: of the repository; empty where none is set.
+        notebooks: stems of the committed notebooks.
     """
 
     version: str
     commit: str = ""
     data: str = ""
     address: str = ""
+    notebooks: frozenset[str] = frozenset()
 
 
 def git(root: Path, *words: str) -> str:
@@ -58,41 +60,40 @@ def git(root: Path, *words: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def repository(remote: str) -> str:
-    """The address that a browser opens, of a remote of git; nothing for any other text.
-
-    >>> repository("git@example.org:somebody/fit.git")
-    'https://example.org/somebody/fit'
-    >>> repository("/somewhere/on/a/disk")
-    ''
-    """
-    over_ssh = re.fullmatch(r"(?:ssh://)?git@([\w.-]+)[:/](.+)", remote)
-    address = f"https://{over_ssh[1]}/{over_ssh[2]}" if over_ssh else remote
-    plain = re.fullmatch(r"https://(?:[^@/\s]+@)?([\w.-]+(?::\d+)?/[\w./~-]+?)(?:\.git)?/?",
-                         address)
-    return f"https://{plain[1]}" if plain else ""
-
-
 def edition(root: Path) -> Edition:
     """The edition of the project at `root`, from its package and its git."""
     return Edition(version("will-it-fit"),
                    git(root, "describe", "--always", "--dirty=+", "--exclude=*"),
                    git(root, "log", "-1", "--format=%cs", "--", "params"),
-                   repository(os.environ.get(ADDRESS, "")
-                              or git(root, "remote", "get-url", "origin")))
+                   repository.address(root),
+                   frozenset(path.stem for path in (root / "notebooks").glob("*.ipynb")))
 
 
-def footer(shown: Edition, tag: str, to_root: str, site: Path) -> str:
-    """The line at the end of a page: edition, source, and what of the site can be taken along."""
+def to_root(page: Path) -> str:
+    """Relative address of the site's root from a page."""
+    return "../" * (len(page.parts) - 1)
+
+
+def notebook_of(page: Path, notebooks: frozenset[str]) -> str:
+    """Stem of the committed notebook of a page of the site; empty for a page without one."""
+    of_kind = {kind: stem for stem, kind in pipeline.TEMPLATES.items()}
+    stem = of_kind.get(page.parent.name, page.stem)
+    return stem if stem in notebooks else ""
+
+
+def footer(shown: Edition, page: Path, site: Path) -> str:
+    """The line at the end of a page: edition, links to the repository, and downloads."""
+    tag = "zh" if page.parts[0] == "zh" else "en"
     words = WORDS[tag]
     parts = [html.escape(words[name].format(value)) for name, value in (
         ("edition", shown.version), ("commit", shown.commit), ("data", shown.data)) if value]
     files = sorted((site / ENGINE).glob("*.whl"))
     files += sorted(path for path in (site / DOWNLOADS).glob("*")
                     if path.suffix == ".zip" or path.stem.endswith(f"-{tag}"))
-    links = [(words[path.suffix[1:]], f"{to_root}{path.relative_to(site).as_posix()}")
+    links = [(words[path.suffix[1:]], f"{to_root(page)}{path.relative_to(site).as_posix()}")
              for path in files]
-    links += [(words["source"], shown.address)] if shown.address else []
+    links += [(words[name], address) for name, address in repository.links(
+        shown.address, notebook_of(page, shown.notebooks)).items()]
     return " · ".join([*parts, *(f'<a href="{html.escape(address)}">{html.escape(name)}</a>'
                                  for name, address in links)])
 
@@ -104,15 +105,13 @@ def stamp(site: Path, shown: Edition, since: int = 0) -> None:
     """
     for path in sorted(site.rglob("*.html")):
         inside = path.relative_to(site)
-        tag = "zh" if inside.parts[0] == "zh" else "en"
-        to_root = "../" * (len(inside.parts) - 1)
         text = path.read_text(encoding="utf-8")
         before, begin, rest = text.partition(BEGIN)
         _, end, after = rest.partition(END)
-        line = footer(shown, tag, to_root, site) if end else ""
+        line = footer(shown, inside, site) if end else ""
         finished = f"{before}{begin}{line}{end}{after}"
         if path.stat().st_mtime_ns >= since:
-            finished = strict.outward(finished, site, to_root)
+            finished = strict.outward(finished, site, to_root(inside))
         if finished != text:
             pipeline.put(path, finished.encode())
 

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from setuptools.command.build_py import build_py
+from setuptools.command.egg_info import egg_info
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # not by `_ext`, which needs Sphinx
 bundle = importlib.import_module("taking.bundle")
+repository = importlib.import_module("taking.repository")
 
 DATA = ("params", "messages")
 TEXTS = ("book/_ext/**/*", "book/_templates/*", "notebooks/supplements/*.md",
@@ -65,3 +67,14 @@ class BuildPy(build_py):
         super().run()
         if not self.editable_mode:
             gather(Path(self.build_lib), Path.cwd())
+
+
+class EggInfo(egg_info):
+    """Writes the metadata, with links to the repository where its address is set."""
+
+    def finalize_options(self) -> None:
+        """Add the links before the metadata is written."""
+        url = repository.address(Path.cwd())
+        self.distribution.metadata.project_urls = {
+            name.capitalize(): link for name, link in repository.links(url, "scenario").items()}
+        super().finalize_options()
