@@ -38,7 +38,7 @@ GROUPS: dict[str, Commands] = {
         "cost": ("deciding.cost", "Cost of tokens, energy and years; break-even with an API."),
         "capacity": ("deciding.capacity", "Replicas for a day of users; spares; cache tiers."),
         "decide": ("deciding.decide", "Sensitivity: which inputs a result depends on."),
-        "sweep": ("deciding.sweep", "Evaluate many deployments; keep the Pareto front.")},
+        "sweep": ("sweep", "Evaluate many deployments; keep the Pareto front.")},
     "Act": {
         "deploy": ("deciding.deploy", "Write the files that start and monitor a deployment."),
         "report": ("report", "Write one HTML page about a deployment."),

@@ -148,11 +148,11 @@ def cell_text(cell: Any, unit: str) -> str:
 def heading(column: str) -> str:
     """Heading of a column: of a symbol its abbreviation or name.
 
-    >>> heading("tpot"), heading("layout")
-    ('TPOT', 'layout')
+    >>> heading("tpot"), heading("tokens_per_joule")
+    ('TPOT', 'tokens per joule')
     """
     defined = symbols().get(column)
-    return (defined.short or defined.en) if defined else column
+    return (defined.short or defined.en) if defined else column.replace("_", " ")
 
 
 def print_csv(table: Table) -> None:

@@ -255,7 +255,7 @@ def checked_axes(sweep: Sweep) -> list[Axis]:
     """The axes. Raises ParamsError for one that is none, and for options that contradict."""
     axes = [axis(name, values) for name, values in sweep.axes.items()]
     if not axes:
-        raise ParamsError("a sweep needs an axis, expected --axis PATH=VALUES.")
+        raise ParamsError("a sweep needs an axis, expected --axis KEY=VALUES.")
     paths = Counter([path for axis in axes for path in axis.paths]
                     + [setting.partition("=")[0].strip() for setting in sweep.settings])
     if twice := next((path for path, times in paths.items() if times > 1), None):

@@ -8,8 +8,8 @@ SCENARIO = "h200-r1-vllm-tp8"
 NO_RANGE = ("is not a range, expected LOW..HIGH (whole numbers), LOW..HIGH:+STEP, LOW..HIGH:xFACTOR"
             " or LOW..HIGH:/COUNT (so many, evenly).\n")
 FLAG_ERRORS = [
-    ([], "a sweep needs an axis, expected --axis PATH=VALUES.\n"),
-    (["--axis=concurrency"], "--axis concurrency: expected PATH=VALUES.\n"),
+    ([], "a sweep needs an axis, expected --axis KEY=VALUES.\n"),
+    (["--axis=concurrency"], "--axis concurrency: expected KEY=VALUES.\n"),
     (["--axis=workload.concurency=1,2"], "--set workload.concurency: unknown key 'concurency', the "
      "nearest names are concurrency, context_tokens, acceptance.\n"),
     (["--axis=concurrency=1..9:x1"], f"--axis concurrency: '1..9:x1' {NO_RANGE}"),

@@ -1,0 +1,116 @@
+"""``sweep``: many deployments at once, reduced to a front or the best, or written as Parquet."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from calc.commands.options import cli_command, output_option, scenario_argument, settings_option
+from calc.commands.view import INTERRUPTED, Table, View, joined, progress
+from calc.sweeping.plan import CHUNK, PER_DEVICE, Sweep
+from calc.sweeping.run import ROW, Result, swept
+from catalogue import ParamsError, symbols
+
+SHOWN = 16  # rows of the table, without --details
+
+
+@cli_command(
+    "sweep", "h200-r1-vllm-tp8 --axis workload.concurrency=1..64:x2",
+    "plan.yml --axis device+cluster.node=nvidia-h20+hgx-h20,nvidia-h200-sxm+hgx-h200 --min e2e",
+    "plan.yml --axis workload.input_tokens=1024..131072:x2 --all -o parts", sections=("details",))
+@scenario_argument
+@click.option("--axis", "axes", multiple=True, metavar="KEY=VALUES", help=(
+    "What varies, a key of the file or an input symbol: 1,2,4 or 1..64 or 1..4096:x2 or "
+    "0..1:+0.1 or 1..9:/5. Keys joined by + move together: device+cluster.node=A+B,C+D."))
+@settings_option
+@click.option("--min", "smallest", multiple=True, metavar="NAME", help=(
+    "Minimise a quantity; of several the Pareto front is kept (default: what users see)."))
+@click.option("--max", "largest", multiple=True, metavar="NAME", help="Maximise a quantity.")
+@click.option("--best", type=int, metavar="COUNT", help=(
+    "Keep the best deployments by one objective (default: the front)."))
+@click.option("--all", "every", is_flag=True, help="Keep every deployment that fits; needs -o.")
+@click.option("--quantity", "quantities", multiple=True, metavar="NAME", help=(
+    "Print a further quantity."))
+@output_option("Write finished chunks as Parquet files; a second run continues.", "DIR",
+               type=click.Path(path_type=Path))
+@click.option("--chunk", type=int, default=CHUNK, show_default=True, metavar="COUNT",
+              help="Deployments computed at once.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="COUNT", help=(
+    "Processes on this machine (default: its cores)."))
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help=(
+    "Compute on the workers of a Dask scheduler."))
+def command(scenario: str, axes: tuple[str, ...], settings: tuple[str, ...],
+            smallest: tuple[str, ...], largest: tuple[str, ...], best: int | None, every: bool,
+            quantities: tuple[str, ...], output: Path | None, chunk: int, workers: int | None,
+            scheduler: str | None) -> View:
+    """Which of many variants of a deployment are best?
+
+    Every combination of the axes is evaluated; the Pareto front of the objectives is kept.
+    """
+    if every and output is None:
+        raise ParamsError("--all keeps every deployment in files, expected -o DIR beside it.")
+    if twice := sorted(set(smallest) & set(largest)):
+        raise ParamsError(f"--min {twice[0]}: --max states the opposite.")
+    sweep = Sweep(scenario, dict(map(axis, axes)), settings,
+                  dict.fromkeys(smallest, -1) | dict.fromkeys(largest, +1), best, every,
+                  quantities, chunk)
+    try:
+        with progress() as report:
+            result = swept(sweep, output, workers, scheduler, partial(report, "chunks"))
+    except KeyboardInterrupt:
+        print("interrupted: " + ("finished chunks are kept, the same command continues." if output
+                                 else "nothing is kept; -o DIR keeps finished chunks."),
+              file=sys.stderr)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    return sweep_view(result)
+
+
+def axis(text: str) -> tuple[str, str]:
+    """Key and values of an axis. Raises ParamsError for a text without either."""
+    path, equals, values = text.partition("=")
+    if not equals or not path.strip():
+        raise ParamsError(f"--axis {text[:60]}: expected KEY=VALUES.")
+    return path.strip(), values
+
+
+def sweep_view(result: Result) -> View:
+    """What is kept, and what was left out and why."""
+    plan = result.plan
+    fit = plan.count - sum(count for count, _ in result.left.values())
+    wanted = joined(f"{'highest' if sign > 0 else 'lowest'} {name.replace('_', ' ')}"
+                    for name, sign in plan.objectives.items())
+    left = [f"left out {count:,}: {reason}, such as " + " ".join(
+        f"{path}={text}" for path, text in plan.settings(first).items())
+        for reason, (count, first) in sorted(result.left.items(), key=lambda item: -item[1][0])]
+    if result.folder:
+        left.append(f"{plan.chunks:,} files of sweep {plan.key} in {result.folder}")
+    if plan.every:
+        return View(f"{fit:,} of {plan.count:,} deployments fit", result.as_json(), body=left,
+                    rows=Table(("files",), [(str(result.folder),)]), sections={"details": []})
+    table = kept_table(result)
+    count = len(table.rows)
+    what = "best" if plan.best else "on the Pareto front"
+    rest = count - SHOWN
+    return View(
+        f"{count:,} of {plan.count:,} deployments {what} ({wanted}); {fit:,} fit",
+        result.as_json(), body=[
+            *left, Table(table.columns, table.rows[:SHOWN], units=table.units),
+            *([f"{rest:,} more: --details"] if rest > 0 else [])],
+        rows=table, sections={"details": [table]})
+
+
+def kept_table(result: Result) -> Table:
+    """Deployments that are kept: what varies, and their quantities."""
+    plan, known = result.plan, symbols()
+    paths = [path for axis in plan.axes if len(axis.values) > 1 for path in axis.paths]
+    rows: list[tuple[Any, ...]] = []
+    for row in range(len(result.rows.get(ROW, ()))):
+        settings = result.settings(row)
+        rows.append((*(settings[path] for path in paths),
+                     *(float(result.rows[name][row]) for name in plan.names)))
+    units = {name: known[symbol].unit for name, symbol in PER_DEVICE.items() if symbol in known}
+    return Table((*paths, *plan.names), rows, units=units)
