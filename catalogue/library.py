@@ -8,8 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache, partial
-from importlib import import_module
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin
 
@@ -17,6 +16,7 @@ from pydantic import ValidationError
 
 from catalogue.entries import hardware
 from catalogue.entries.entry import Entry
+from catalogue.kinds import KINDS, class_of, described_kind, misfit
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError
 from catalogue.reading.values import (
@@ -169,55 +169,6 @@ COMMAND_LINE = "given on the command line"
 OWN = ("defaults", "name", "note", "like")  # keys that likeness does not pass on
 SOLD = ("price",)  # nor these of a card: a price is of what was sold, not of what is like it
 NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
-
-KINDS = {
-    "models": "entries.models.Model",
-    "families": "entries.models.Family",
-    "acceptances": "entries.models.Acceptance",
-    "devices": "entries.hardware.Device",
-    "links": "entries.hardware.Link",
-    "nodes": "entries.hardware.Node",
-    "microbenchmarks": "entries.hardware.Microbenchmarks",
-    "mechanisms": "entries.hardware.Mechanisms",
-    "formats": "entries.deployments.Format",
-    "precisions": "entries.deployments.Precision",
-    "profiles": "entries.profiles.Profile",
-    "fits": "entries.profiles.Fits",
-    "kernels": "entries.profiles.Kernels",
-    "recipes": "entries.deployments.Recipes",
-    "scenarios": "entries.deployments.ScenarioFile",
-    "measurements": "entries.measurements.Measurements",
-    "gates": "entries.measurements.Gate",
-    "startups": "entries.measurements.StartupLogs",
-    "bounds": "entries.measurements.StepBounds",
-    "consumptions": "entries.measurements.Measurements",
-    "formulas": "entries.formulas.DocumentFormulas",
-    "calculators": "entries.formulas.Calculator",
-    "claims": "ledger.Claims",
-    "quantities": "ledger.Quantities",
-    "advice": "ledger.AdviceOf",
-    "documents": "ledger.Document",
-    "calibrations": "entries.measurements.CalibrationFile",
-    "discrepancies": "entries.measurements.Discrepancy",
-    "accuracies": "entries.measurements.Accuracy",
-    "settings": "ledger.Settings",
-    "goals": "planning.Goal",
-    "questions": "planning.Question",
-    "loads": "planning.Load",
-    "failures": "planning.Failures",
-    "prices": "planning.Prices",
-    "powers": "planning.Powers",
-}
-"""Kind of entries -> its class; a program reads few kinds, and loads the modules of these."""
-
-
-@cache
-def class_of(kind: str) -> type[Entry]:
-    """Class of the entries of a kind."""
-    module, _, name = KINDS[kind].rpartition(".")
-    entry_class: type[Entry] = getattr(import_module(f".{module}", __package__), name)
-    return entry_class
-
 
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
     """The file of an entry that another file names, as :func:`locate`; a reader's own is read, so
@@ -431,14 +382,11 @@ def refusal(cls: type[Entry], file: YamlFile, error: ValidationError,
 
 
 def _other_kind(cls: type[Entry], file: YamlFile) -> str | None:
-    """That a file is one of another kind, all keys of which it has, and none but its keys."""
-    kinds = {class_of(kind): kind for kind in reversed(KINDS)}
-    of = [name for entry_class, name in kinds.items()
-          if file.data.keys() <= entry_class.model_fields.keys()
-          and all(key in file.data for key, field in entry_class.model_fields.items()
-                  if field.is_required() and key != "id")]
-    return (f"these are the keys of a file in params/{of[-1]}/, expected those of one in "
-            f"params/{kinds[cls]}/" if of and cls in kinds else None)
+    """That a file describes an entry of another kind, and what takes it."""
+    expected = next((kind for kind in KINDS if class_of(kind) is cls), None)
+    described = described_kind(file.data, expected) if expected else None
+    return misfit(file.name, described, expected) if (
+        expected and described not in (None, expected)) else None
 
 
 def fields_at(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:

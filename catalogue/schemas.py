@@ -13,7 +13,8 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from catalogue.library import KINDS, NESTED, class_of
+from catalogue.kinds import KINDS, class_of
+from catalogue.library import NESTED
 from catalogue.reading.files import ROOT, write_whole
 
 FOLDER = ROOT / "schema"

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from catalogue.entries.models import Model
-from catalogue.library import KINDS, NESTED, class_of, file_of, names
+from catalogue.kinds import KINDS, class_of
+from catalogue.library import NESTED, file_of, names
 from catalogue.messages import Pair, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.values import Value, sources, stands_on

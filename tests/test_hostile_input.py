@@ -24,7 +24,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from catalogue import ROOT, names
-from catalogue.library import KINDS, file_of
+from catalogue.kinds import KINDS
+from catalogue.library import file_of
 from catalogue.reading.files import LONGEST_SENTENCE
 from tools.answers.asking import CONFIG, HERE, run
 

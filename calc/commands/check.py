@@ -27,8 +27,8 @@ from catalogue.engine import (
     thresholds,
     thresholds_of,
 )
-from catalogue.entries.hardware import OF_EVERY
-from catalogue.library import KINDS, folder_of, locate
+from catalogue.kinds import IMPORTED, KINDS, described_kind, misfit, named
+from catalogue.library import folder_of, locate
 from catalogue.messages import messages
 from catalogue.models.fields import configurations
 from catalogue.reading import yamlfile
@@ -42,21 +42,6 @@ FEW = 10  # problems that people read before they mend one
 OF_TEXTS = ("operators.yml", "packages.yml", "startup_logs.yml")  # what others wrote, in our names
 SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml",
           "configurations.yml", *OF_TEXTS)  # in no folder of a kind
-_TELLING_KEYS = {
-    "calibrations": ("protocols",), "discrepancies": ("extrapolation",), "formulas": ("formulas",),
-    "mechanisms": (*OF_EVERY, "gemm_efficiency", "grouped_gemm_efficiency", "all_to_all",
-                   "host_stream_efficiency", "host_sync"),
-    "scenarios": ("parallelism",), "models": ("attention",),
-    "nodes": ("devices_per_node", "device_link", "network_link", "ports_per_node", "host_memory"),
-    "links": ("topology",), "formats": ("bits",), "precisions": ("weights",),
-    "gates": ("test_only",), "measurements": ("columns",), "startups": ("logs",),
-    "microbenchmarks": ("rates", "times", "collectives", "expert_exchange"),
-    "goals": ("demand",), "loads": ("hours",), "failures": ("between_failures", "repair_time"),
-    "powers": ("awake",), "prices": ("hour", "around", "owning", "sold", "electricity", "pue"),
-    "families": ("architectures", "fields", "code"), "profiles": ("statements",),
-    "kernels": ("products",),
-    "devices": ("memory_bandwidth", "like"), "engines": ("releases",),
-}
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -131,7 +116,12 @@ def check_file(file: str, notes: list[str]) -> None:
         "documents": lambda: launch_blocks(Path(file).stem),
         "claims": partial(_check_claims, file)}
     kind = kind_of(file)
-    checks.get(kind, partial(_check_entry, kind, file))()
+    try:
+        checks.get(kind, partial(_check_entry, kind, file))()
+    except ParamsError:
+        if kind in KINDS and folder_of(kind) != Path(file).absolute().parent:
+            notes.append(f"{file}: read as {named(kind)}.")
+        raise
     if kind != "devices":
         return
     device = load("devices", file)
@@ -186,7 +176,7 @@ def _check_entry(kind: str, reference: str) -> None:
 
 
 def kind_of(file: str) -> str:
-    """The kind of a parameter file: by its folder in ``params/``, else by a telling key.
+    """The kind of a parameter file: by its folder in ``params/``, else by its keys.
 
     Besides the kinds of entries: ``engines``, ``tools`` and ``successors``, ``assertions``,
     ``documents`` (their launch blocks), ``sources``, and the names of the shared files, ``SHARED``.
@@ -207,7 +197,11 @@ def kind_of(file: str) -> str:
     if folder.name in KINDS:
         return folder.name
     entry = yamlfile.read(path)
-    for kind, keys in _TELLING_KEYS.items():
-        if any(key in entry.data for key in keys):
-            return kind
-    raise ParamsError(spoken(say("not-recognised", where=entry.where(), kinds=listing(KINDS))))
+    kind = "engines" if "releases" in entry.data else described_kind(entry.data)
+    if kind == IMPORTED:
+        raise ParamsError(f"{entry.where()}: {misfit(file, IMPORTED, 'models')}.")
+    if kind is None:
+        raise ParamsError(f"{entry.where()}: cannot tell what this file describes: a card has "
+                          "memory_capacity, a deployment parallelism, a goal demand, a model "
+                          "num_hidden_layers.")
+    return kind

@@ -17,7 +17,7 @@ from _plain import plain
 import catalogue
 from catalogue import library, shipped
 from catalogue.entries.hardware import IfKnown
-from catalogue.library import KINDS, class_of
+from catalogue.kinds import KINDS, class_of
 from catalogue.reading.values import both_languages, stands_on
 from catalogue.schemas import exported
 from catalogue.shipped import first_line, shortcomings

@@ -16,10 +16,6 @@ stands-in =
     .en = { $where }: matrix_peak.{ $dtype }: '{ $name }' has no efficiency of { $dtype }, that of { $near } stands in with a wider range; mechanisms of your own (like: { $name }) can give it.
     .zh = { $where }：matrix_peak.{ $dtype }：'{ $name }' 没有 { $dtype } 的效率，以 { $near } 的代替并放宽范围；可在自己的 mechanisms（like: { $name }）中给出。
 
-not-recognised =
-    .en = { $where }: not recognised as any of { $kinds }.
-    .zh = { $where }：无法识别，应为以下之一：{ $kinds }。
-
 checks-unread =
     .en = { $where }: the checks of { $releases } are not read; run python -m tools.engines checks --only { $engine }.
     .zh = { $where }：尚未读取 { $releases } 的检查，请运行 python -m tools.engines checks --only { $engine }。

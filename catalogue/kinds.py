@@ -1,0 +1,128 @@
+"""Kinds of parameter files: their classes, the kind that a file describes, and what takes it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from catalogue.entries.entry import Entry
+
+KINDS = {
+    "models": "entries.models.Model",
+    "families": "entries.models.Family",
+    "acceptances": "entries.models.Acceptance",
+    "devices": "entries.hardware.Device",
+    "links": "entries.hardware.Link",
+    "nodes": "entries.hardware.Node",
+    "microbenchmarks": "entries.hardware.Microbenchmarks",
+    "mechanisms": "entries.hardware.Mechanisms",
+    "formats": "entries.deployments.Format",
+    "precisions": "entries.deployments.Precision",
+    "profiles": "entries.profiles.Profile",
+    "fits": "entries.profiles.Fits",
+    "kernels": "entries.profiles.Kernels",
+    "recipes": "entries.deployments.Recipes",
+    "scenarios": "entries.deployments.ScenarioFile",
+    "measurements": "entries.measurements.Measurements",
+    "gates": "entries.measurements.Gate",
+    "startups": "entries.measurements.StartupLogs",
+    "bounds": "entries.measurements.StepBounds",
+    "consumptions": "entries.measurements.Measurements",
+    "formulas": "entries.formulas.DocumentFormulas",
+    "calculators": "entries.formulas.Calculator",
+    "claims": "ledger.Claims",
+    "quantities": "ledger.Quantities",
+    "advice": "ledger.AdviceOf",
+    "documents": "ledger.Document",
+    "calibrations": "entries.measurements.CalibrationFile",
+    "discrepancies": "entries.measurements.Discrepancy",
+    "accuracies": "entries.measurements.Accuracy",
+    "settings": "ledger.Settings",
+    "goals": "planning.Goal",
+    "questions": "planning.Question",
+    "loads": "planning.Load",
+    "failures": "planning.Failures",
+    "prices": "planning.Prices",
+    "powers": "planning.Powers",
+}
+"""Kind of entries -> its class; a program reads few kinds, and loads the modules of these."""
+
+
+@cache
+def class_of(kind: str) -> type[Entry]:
+    """Class of the entries of a kind."""
+    module, _, name = KINDS[kind].rpartition(".")
+    entry_class: type[Entry] = getattr(import_module(f".{module}", __package__), name)
+    return entry_class
+
+
+
+ARTICLED = {"scenarios": "a deployment", "devices": "a card", "nodes": "a server",
+            "prices": "a price list", "mechanisms": "mechanisms of a card", "advice": "advice",
+            "measurements": "a measured system", "microbenchmarks": "microbenchmarks of a card",
+            "families": "a model family", "acceptances": "an acceptance"}
+"""Kind -> what messages call an entry, where that is not its name."""
+TAKEN_BY = {
+    "scenarios": "`will-it-fit estimate {}` takes it", "goals": "`will-it-fit search {}` takes it",
+    "prices": "`will-it-fit cost PLAN --prices {}` takes it",
+    "loads": "`will-it-fit capacity PLAN --load {}` takes it",
+    "calibrations": "`will-it-fit calibrate {}` takes it",
+    "devices": "a deployment names it by `device: {}`",
+    "models": "a deployment names it by `model: {}`",
+    "precisions": "a deployment names it by `precision: {}`",
+    "nodes": "a deployment names it by `cluster: {{node: {}}}`",
+    "links": "a server names it by `device_link: {}`",
+    "mechanisms": "a card names it by `mechanisms: {}`",
+    "microbenchmarks": "a card names it by `microbenchmarks: {}`"}
+TEMPLATES = ("scenario", "device", "model", "goal", "link", "node", "prices", "mechanisms",
+             "measurements", "calibration")
+IMPORTED = "config.json of a Hugging Face model"
+OF_ANY = ("id", "name", "title", "note", "defaults", "also", "like")  # tell nothing of a kind
+SPELT = 0.8  # similarity from which on a key is taken for a misspelt one
+WRITTEN = ("scenarios", "goals", "devices", "models", "nodes", "links", "prices")
+"""Kinds of which readers write most files."""
+
+
+def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | None:
+    """The kind whose keys a file has most of, misspelt ones by half; None where it has none.
+
+    Args:
+        data: of the file.
+        usual: kind in doubt, else those that readers write most.
+    """
+    if "model_type" in data and not {"fields", "implied"} & data.keys():
+        return IMPORTED
+    best, most = None, 0.0
+    for kind in dict.fromkeys(filter(None, (usual, *WRITTEN, *KINDS))):
+        fields = class_of(kind).model_fields
+        own = [key for key in fields if key not in OF_ANY]
+        score = sum(1.0 if key in own else 0.5 for key in data if key in own or (
+            key not in fields and difflib.get_close_matches(str(key)[:60], own, 1, SPELT)))
+        if score > most:
+            best, most = kind, score
+    return best
+
+
+def named(kind: str) -> str:
+    """An entry of a kind in a sentence: ``a card``."""
+    return ARTICLED.get(kind, f"a {kind.removesuffix('s')}")
+
+
+def misfit(file: str, described: str, expected: str) -> str:
+    """That a file is not of the expected kind, and what takes it."""
+    if described == IMPORTED:
+        return (f"this is the {IMPORTED}, expected {named(expected)}: `will-it-fit import-model "
+                f"{file} -o model.yml` makes a model file of it")
+    template = new(expected)
+    begins = f"; {template} prints a template of {named(expected)}" if template else ""
+    taken = f": {TAKEN_BY[described].format(file)}" if described in TAKEN_BY else ""
+    return f"this describes {named(described)}, expected {named(expected)}{taken}{begins}"
+
+
+def new(kind: str) -> str:
+    """The command that prints a template of a kind; empty where there is none."""
+    name = kind if kind in TEMPLATES else kind.removesuffix("s")
+    return f"`will-it-fit new {name}`" if name in TEMPLATES else ""
