@@ -286,7 +286,7 @@ def engine_names() -> list[str]:
 def _file(folder: str, name: str) -> Path:
     """The file of a name. Raises ParamsError with the names there are."""
     if is_path(name) or not stands(folder, name):
-        raise ParamsError(f"there is no '{_printed(name)}' in params/{folder}/, expected one of "
+        raise ParamsError(f"there is no '{_printed(name)}' among the {folder}, expected one of "
                           f"{', '.join(names(folder))}.")
     return file_of(folder, name)
 

@@ -106,20 +106,20 @@ def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | N
     return best
 
 
-def named(kind: str) -> str:
+def described(kind: str) -> str:
     """An entry of a kind in a sentence: ``a card``."""
     return ARTICLED.get(kind, f"a {kind.removesuffix('s')}")
 
 
-def misfit(file: str, described: str, expected: str) -> str:
+def misfit(file: str, of: str, expected: str) -> str:
     """That a file is not of the expected kind, and what takes it."""
-    if described == IMPORTED:
-        return (f"this is the {IMPORTED}, expected {named(expected)}: `will-it-fit import-model "
-                f"{file} -o model.yml` makes a model file of it")
+    if of == IMPORTED:
+        return (f"this is the {IMPORTED}, expected {described(expected)}: "
+                f"`will-it-fit import-model {file} -o model.yml` makes a model file of it")
     template = new(expected)
-    begins = f"; {template} prints a template of {named(expected)}" if template else ""
-    taken = f": {TAKEN_BY[described].format(file)}" if described in TAKEN_BY else ""
-    return f"this describes {named(described)}, expected {named(expected)}{taken}{begins}"
+    begins = f"; {template} prints a template of {described(expected)}" if template else ""
+    taken = f": {TAKEN_BY[of].format(file)}" if of in TAKEN_BY else ""
+    return f"this describes {described(of)}, expected {described(expected)}{taken}{begins}"
 
 
 def new(kind: str) -> str:

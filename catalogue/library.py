@@ -16,9 +16,9 @@ from pydantic import ValidationError
 
 from catalogue.entries import hardware
 from catalogue.entries.entry import Entry
-from catalogue.kinds import KINDS, class_of, described_kind, misfit
+from catalogue.kinds import KINDS, class_of, described, described_kind, misfit, new
 from catalogue.reading import yamlfile
-from catalogue.reading.files import ROOT, ParamsError
+from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.values import (
     Provenance,
     Ref,
@@ -33,9 +33,6 @@ from catalogue.reading.yamlfile import KeyPath, YamlFile
 MAX_NAME = 4096
 _PUBLISHED = re.compile(r"[\w-][\w.-]*/[\w.-]+")  # a model as its publisher writes it
 SHOWN = 8  # names of a kind that are told where none is near
-BEGUN_AS = {"devices": "params/templates/device.yml or be like one of them",
-            "models": "params/templates/model.yml"}
-"""Kinds of which readers write files of their own, and the template that they begin with."""
 PREFIXED = ("devices", "models", "precisions")  # kinds whose names have parts that people use
 LEAST = 3  # letters of a part
 SEE = {"scenarios": "estimate", "goals": "search", "models": "models", "devices": "devices",
@@ -108,7 +105,7 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
         raise ParamsError(f"{kind[:-1]}: {text[:40]!a} is not a name, expected an identifier or "
                           "a path.")
     if is_path(text):
-        problem = "there is no such file"
+        problem = "a folder, expected a file" if is_folder(Path(text)) else "there is no such file"
         for folder in (*([beside.parent] if beside else []), Path(), ROOT.parent):
             try:
                 if (folder / text).is_file():
@@ -121,7 +118,10 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
         return file_of(kind, text)
     named = _meant(kind, text)
     if named is None:
-        raise ParamsError(_unknown(kind, text))
+        if is_file(Path(text)):
+            return Path(text)
+        raise ParamsError(f"'{text}' is a folder, expected a file or the name of {described(kind)}."
+                          if is_folder(Path(text)) else _unknown(kind, text))
     return file_of(kind, named)
 
 
@@ -151,7 +151,7 @@ def _unknown(kind: str, text: str) -> str:
         listed = [f"{name} ({title.get('en', name) if isinstance(title, dict) else name})"
                   for name in several
                   for title in [yamlfile.read(file_of(kind, name)).data.get("name")]]
-        return (f"'{text}' may be any of several in params/{kind}/, expected one of them: "
+        return (f"'{text}' may be any of several {kind}, expected one of them: "
                 f"{', '.join(listed)}.")
     spelt = {other: name for name in existing for other in (
         name, name.partition("-")[2] if kind in WITHOUT_MAKER else name,
@@ -159,10 +159,10 @@ def _unknown(kind: str, text: str) -> str:
     close = difflib.get_close_matches(wanted, filter(None, spelt), n=6, cutoff=0.5)
     near = list(dict.fromkeys(spelt[match] for match in close))[:3]
     near = near or [name for name in existing if wanted in name]
-    own = f"; a file of your own may begin as {BEGUN_AS[kind]}" if kind in BEGUN_AS else ""
+    own = f"; {template} prints a template" if (template := new(kind)) else ""
     nearby = (f", the nearest names are {', '.join(near)}" if near else
             f", expected one of {len(existing)}, such as {', '.join(existing[:SHOWN])}")
-    return f"there is no {re.sub('ie$', 'y', kind[:-1])} '{text}' in params/{kind}/{nearby}{own}."
+    return f"there is no {re.sub('ie$', 'y', kind[:-1])} '{text}'{nearby}{own}."
 
 
 COMMAND_LINE = "given on the command line"
@@ -384,9 +384,8 @@ def refusal(cls: type[Entry], file: YamlFile, error: ValidationError,
 def _other_kind(cls: type[Entry], file: YamlFile) -> str | None:
     """That a file describes an entry of another kind, and what takes it."""
     expected = next((kind for kind in KINDS if class_of(kind) is cls), None)
-    described = described_kind(file.data, expected) if expected else None
-    return misfit(file.name, described, expected) if (
-        expected and described not in (None, expected)) else None
+    of = described_kind(file.data, expected) if expected else None
+    return misfit(file.name, of, expected) if of and expected and of != expected else None
 
 
 def fields_at(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:

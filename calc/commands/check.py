@@ -27,7 +27,7 @@ from catalogue.engine import (
     thresholds,
     thresholds_of,
 )
-from catalogue.kinds import IMPORTED, KINDS, described_kind, misfit, named
+from catalogue.kinds import IMPORTED, KINDS, described, described_kind, misfit
 from catalogue.library import folder_of, locate
 from catalogue.messages import messages
 from catalogue.models.fields import configurations
@@ -120,7 +120,7 @@ def check_file(file: str, notes: list[str]) -> None:
         checks.get(kind, partial(_check_entry, kind, file))()
     except ParamsError:
         if kind in KINDS and folder_of(kind) != Path(file).absolute().parent:
-            notes.append(f"{file}: read as {named(kind)}.")
+            notes.append(f"{file}: read as {described(kind)}.")
         raise
     if kind != "devices":
         return

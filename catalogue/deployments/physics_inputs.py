@@ -824,11 +824,12 @@ def mechanism_problems(stated: Mapping[str, Value]) -> Iterator[tuple[str, str]]
         rule = rules.get(name)
         if rule is None:
             near = difflib.get_close_matches(name, rules, n=1)
-            hint = f"did you mean '{near[0]}'" if near else "expected a name of params/mechanisms/"
+            hint = f"did you mean '{near[0]}'" if near else "the nearest names are " + ", ".join(
+                difflib.get_close_matches(name, rules, cutoff=0.0))
             yield name, f"there is no mechanism '{name[:60]}', {hint}"
         elif units.dimensions(value.unit) != units.dimensions(rule.unit):
-            wanted = "a plain number" if rule.unit == "1" else f"a quantity in {rule.unit}"
-            yield name, f"'{value.written}' has the wrong unit for '{name}', expected {wanted}"
+            yield name, (f"'{value.written}' has the wrong unit for '{name}', expected "
+                         f"{units.quantity(rule.unit)}")
         else:
             try:
                 si_number(value.written, rule)

@@ -587,7 +587,7 @@ def _plain(raw: Any) -> Any:
 def _model_field(name: str) -> str:
     if name not in Model.model_fields:
         raise ValueError(f"'{name[:60]}' is no field of a model file, expected one of those "
-                         "that params/templates/model.yml shows")
+                         "that `will-it-fit new model` prints")
     return name
 
 

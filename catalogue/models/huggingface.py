@@ -29,6 +29,7 @@ from catalogue.entries.models import (
     Model,
 )
 from catalogue.models.fields import (
+    NEAR,
     RULES,
     Fields,
     configurations,
@@ -38,7 +39,7 @@ from catalogue.models.fields import (
 )
 from catalogue.models.layers import EXPERTS, WINDOW, Layer, resolve, written
 from catalogue.reading import jsonfile
-from catalogue.reading.files import ParamsError
+from catalogue.reading.files import ParamsError, is_file
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
 from catalogue.reading.values import sources
 from catalogue.reading.yamlfile import YamlFile
@@ -168,6 +169,8 @@ def unwrap(file: JsonFile) -> Unwrapped:
 
 
 MAX_NAME = 80
+_PUBLISHED = re.compile(  # OWNER/MODEL or its address
+    r"(?:(?:https?:/+)?huggingface\.co/)?([\w-][\w.-]*/[\w.-]+?(?<!\.json))(?:/(?:blob|resolve|tree)/.*)?")
 CODE = "modelling code, "
 POSITIONS = {"max_position_embeddings": ["max_position_embeddings", "model_max_length"]}
 """Of every family; Kimi Linear has the latter."""
@@ -240,6 +243,9 @@ def import_config(path: Path, name: str | None = None, source: str | None = None
 
     Raises ParamsError, one sentence with the file and, where there is one, the line.
     """
+    if (repository := _PUBLISHED.fullmatch(str(path))) and not is_file(path):
+        raise ParamsError(f"{path}: there is no such file; download config.json of "
+                          f"huggingface.co/{repository[1]}, this program fetches nothing.")
     raw = jsonfile.read(path)
     unwrapped = unwrap(raw)
     file = unwrapped.file
@@ -290,14 +296,13 @@ def family_of(file: JsonFile) -> Family:
     model_type, names = file.data.get("model_type"), family_names()
     if isinstance(model_type, str) and model_type in names:
         return load_family(names[model_type])
-    takes = ("one whose layers are of known kinds takes a file params/families/NAME.yml, or one of "
-             "your own given with --family FILE, and no code")
+    takes = "one whose layers are of known kinds takes a file given with --family FILE, and no code"
     if "model_type" not in file.data:
-        raise ParamsError(f"{file.name}: 'model_type' is missing, expected one of params/families/;"
-                          f" {takes}.")
+        raise ParamsError(f"{file.name}: 'model_type' is missing, expected one of {len(names)}, "
+                          f"such as {', '.join(sorted(names)[:NEAR])}; {takes}.")
     near = f", {nearest(model_type)}" if isinstance(model_type, str) else ""
     raise ParamsError(f"{file.where('model_type')}: 'model_type' is {json_excerpt(model_type)}, "
-                      f"expected one of params/families/{near}; {takes}.")
+                      f"expected one of {len(names)}{near}; {takes}.")
 
 
 def _printable(option: str, text: str) -> str:

@@ -83,8 +83,10 @@ def read_small(path: Path, name: str, expected: str, most: int = MAX_BYTES) -> b
 
     Raises ParamsError for a file that is missing, not a regular one, refused or too large.
     """
+    if is_folder(path):
+        raise ParamsError(f"'{name}' is a folder, expected {expected}.")
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
+        if path.exists() and not path.is_file():
             raise ParamsError(f"{name}: not a regular file, expected {expected}.")
         with path.open("rb") as file:
             raw = file.read(most + 1)

@@ -127,7 +127,7 @@ def parse(text: str | int | float, unit: str) -> float | int:
     """
     if isinstance(text, bool) or not isinstance(text, (str, int, float)):
         written = str(text).lower() if isinstance(text, bool) else _TYPES.get(type(text), "nothing")
-        raise ValueError(f"expected {_quantity(unit)}, found {written}")
+        raise ValueError(f"expected {quantity(unit)}, found {written}")
     return _parsed(text, unit)
 
 
@@ -136,7 +136,7 @@ def _parsed(text: str | int | float, unit: str) -> float | int:
     try:
         digits, written = split(text)
     except ValueError as error:
-        raise ValueError(f"{error}, expected {_quantity(unit)}{_near(text)}") from None
+        raise ValueError(f"{error}, expected {quantity(unit)}{_near(text)}") from None
     try:
         of_written, powers = _factor(written)
     except ValueError as error:
@@ -244,7 +244,7 @@ _USUAL = {  # SI unit -> its quantity, and the units in which people state it
     DIMENSIONLESS: ("a plain number",)}
 
 
-def _quantity(unit: str) -> str:
+def quantity(unit: str) -> str:
     """The quantity that a unit is of, with the units in which people state it."""
     noun, *usual = _USUAL.get(unit, ("a quantity", unit))
     return f"{noun} in {' or '.join(usual)}" if usual else noun
@@ -263,7 +263,7 @@ def _wrong_dimensions(text: str, digits: str, written: str, unit: str) -> str:
     """Message for a quantity of another kind than expected, or a number without a unit."""
     usual = _USUAL.get(unit, ("", unit))[1:]
     if written != DIMENSIONLESS or not usual:
-        return f"'{text}' has the wrong unit, expected {_quantity(unit)}"
+        return f"'{text}' has the wrong unit, expected {quantity(unit)}"
     amount, factors = float(digits), [factor(name) for name in usual]
     if amount >= LARGE:  # as it stands in SI units
         return f"'{text}' has no unit: write {human(amount, si(unit))}"

@@ -309,7 +309,7 @@ class Ref:
 
         def resolve(raw: Any, info: Any) -> str:
             if not isinstance(raw, str):
-                raise ValueError(f"expected the name of an entry of params/{self.kind}/")
+                raise ValueError(f"expected a name of one of the {self.kind} in the catalogue")
             try:
                 entry = info.context.locate(self.kind, raw)
             except ParamsError as error:

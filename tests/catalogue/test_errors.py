@@ -133,12 +133,12 @@ GOALS = [  # what is set of a goal, message
      "cards.most or limits.power, budget or rent."),
 ]
 NAMES = [  # kind, name that there is not, message
-    ("devices", "910C", "'910C' may be any of several in params/devices/, expected one of them: "
+    ("devices", "910C", "'910C' may be any of several devices, expected one of them: "
      "ascend-910c-die (Ascend 910C, one die), ascend-910c-package (Ascend 910C, package of two "
      "dies)."),
-    ("models", "deepseek-ai/DeepSeek-V9", "there is no model 'deepseek-ai/DeepSeek-V9' in "
-     "params/models/, the nearest names are deepseek-v3, deepseek-v3.2, deepseek-v3.1; a file "
-     "of your own may begin as params/templates/model.yml."),
+    ("models", "deepseek-ai/DeepSeek-V9", "there is no model 'deepseek-ai/DeepSeek-V9', the "
+     "nearest names are deepseek-v3, deepseek-v3.2, deepseek-v3.1; `will-it-fit new model` "
+     "prints a template."),
 ]
 
 

@@ -22,7 +22,7 @@ SENTENCES = [
     ("estimate r1", "is a model, expected a scenario"),
     ("estimate H200", "see: devices nvidia-h200-sxm"),
     ("models H200", "is a device, expected a model; see: devices nvidia-h200-sxm"),
-    (f"estimate {R1} --set device=groq3", "params/templates/device.yml"),
+    (f"estimate {R1} --set device=groq3", "`will-it-fit new device`"),
     (f"estimate {R1} --engines vllm", "expected two engines or more"),
     (f"estimate {R1} --engines vllm@0.11,vllm@next", "vllm has no release 'next'"),
     ("check PIPE", "PIPE"), ("check LOOP", "LOOP"), (f"check {'x' * 3000}", "xxx"),

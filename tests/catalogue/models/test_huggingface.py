@@ -147,7 +147,7 @@ def test_what_is_not_modelled_is_refused_at_its_line(written, name, changes):
 def test_unknown_family_names_the_nearest(written):
     message = refusal(written("llama-3.1-8b", model_type="qwen3_moes"))
     assert re.search(r"qwen3_moe\b", message)
-    assert "params/families/NAME.yml" in message
+    assert "--family FILE" in message
     assert "--family" in message
 
 
