@@ -382,6 +382,20 @@ class Statement(Released):
                 and self.exchange in (None, way))
 
 
+class Image(Released, Sourced):
+    """A container image of an engine, and where its tag is documented.
+
+    Attributes:
+        stack: software of the cards that it is built for.
+        architectures: of those cards; absent, all of the stack.
+        name: repository and tag, with ``{release}`` for the version.
+    """
+
+    stack: Words
+    architectures: list[Architecture] = []
+    name: Words
+
+
 class Profile(CatalogueEntry):
     """What an engine does; of two statements about one thing the later holds.
 
@@ -391,6 +405,7 @@ class Profile(CatalogueEntry):
         source: where its released packages are.
         flags: the engine of ``params/engines/`` that has its flags and releases, if one does.
         releases: with their dates, besides those of which the flags are known.
+        images: official container images.
         statements: from the general to the special.
     """
 
@@ -399,7 +414,19 @@ class Profile(CatalogueEntry):
     source: SourceKey
     flags: str | None = None
     releases: dict[Version, Date] = {}
+    images: list[Image] = []
     statements: list[Statement]
+
+    def image(self, release: str, stack: str, architecture: str) -> str | None:
+        """The image of a release for a kind of cards; None where no tag is documented.
+
+        Args:
+            release: of the engine.
+            stack, architecture: of the cards, as devices name them.
+        """
+        return next((image.name.replace("{release}", release) for image in self.images
+                     if image.includes(release) and image.stack == stack
+                     and architecture in (image.architectures or [architecture])), None)
 
     def violations(self) -> Iterator[Problem]:
         """Its releases are known, and whose flags a statement names."""
