@@ -144,7 +144,8 @@ def pools_of(named: Mapping[str, Scenario], most: Mapping[str, Longest],
 
 
 def pool_of(name: str, named: Mapping[str, Scenario], release: Release, hosts: Sequence[str],
-            most: Longest, given: tuple[Iterable[Setting], Iterable[Setting]] = ((), ())) -> Pool:
+            most: Longest, given: tuple[Iterable[Setting], Iterable[Setting]] = ((), ()),
+            placed: Mapping[str, Layout] | None = None) -> Pool:
     """A pool with the settings of each of its nodes.
 
     Args:
@@ -154,11 +155,12 @@ def pool_of(name: str, named: Mapping[str, Scenario], release: Release, hosts: S
         hosts: names of nodes, at least as many as it needs.
         most: the longest request.
         given: flags and variables that replace those derived.
+        placed: layouts of all pools, by name; by default side by side on as few nodes as possible.
 
     Raises ParamsError, one sentence, for what the release cannot do, and for settings that it takes
     one by one and does not start with together.
     """
-    scenario, placed = named[name], layouts(named)
+    scenario, placed = named[name], placed or layouts(named)
     if scenario.file.offload is not None:
         raise ParamsError(f"'{scenario.id}': experts that are not on the cards need an engine "
                           "that is not in the catalogue, expected no offload.")

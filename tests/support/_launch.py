@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -49,6 +51,9 @@ CASES = {
     "sglang-pools-router": ("wide-lmsys", (), "sglang@0.5.6.post2"),
 }
 
+WRITTEN = ("vllm-0.8.5", "vllm-limits", "vllm-wide", "vllm-two-per-node",
+           "ascend-between", "ascend-pools", "sglang-drafts", "sglang-pools-router", "vllm-pools")
+
 
 def needs(*programs: str) -> pytest.MarkDecorator:
     """Skip where a program is missing; where ``.ci/run`` installed them, none is."""
@@ -60,6 +65,12 @@ def done(*command: str | Path, folder: Path | None = None) -> subprocess.Complet
     """Run a program to its end, its output caught."""
     return subprocess.run([str(word) for word in command], cwd=folder, capture_output=True,
                           text=True, check=False, env={**os.environ, "LC_ALL": "C.UTF-8"})
+
+
+def arguments(script: str, name: str) -> list[list[str]]:
+    """Words of an array of a script."""
+    return [shlex.split(text, comments=True)
+            for text in re.findall(rf"{name}=\((.*?)\n *\)", script, re.DOTALL)]
 
 
 ALONE = Layout(8, 1, 1, 1, 1, 2, 1, 2, (Part(0, 0, 0, 0, 8, 8000), Part(1, 0, 1, 0, 8, 8003)))

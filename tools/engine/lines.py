@@ -22,7 +22,8 @@ import yaml
 
 import catalogue
 from calc.launching.directory import write
-from calc.launching.launch import named_pools, scripts, started_pools
+from calc.launching.launch import named_pools, started_pools
+from calc.launching.scripts import scripts
 from catalogue import ParamsError
 from catalogue.engine import fitting
 from catalogue.entries.hardware import Device

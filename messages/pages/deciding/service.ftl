@@ -32,6 +32,14 @@ scraping-and-alerts =
     .en = scraping, alerts
     .zh = 抓取配置、告警
 
+container-per-node =
+    .en = Compose: a container per node
+    .zh = Compose：每个节点一个容器
+
+pods-and-alerts =
+    .en = Kubernetes: pods, Services, alerts
+    .zh = Kubernetes：Pod、Service、告警
+
 measurements-with-what-is-predicted =
     .en = benchmarks with their predictions
     .zh = 压测计划与各项预测

@@ -47,7 +47,8 @@ WHAT: dict[str, Pair] = {
     "deployment.json": say("settings-with-reasons-predictions-thresholds"),
     MANIFEST: say("checksums-of-files"),
     "nodes": say("script-and-environment-per-node"), "router": say("before-several-servers"),
-    "monitoring": say("scraping-and-alerts"),
+    "monitoring": say("scraping-and-alerts"), "compose.yml": say("container-per-node"),
+    "kubernetes": say("pods-and-alerts"),
     "bench": say("measurements-with-what-is-predicted")}
 NAMES = re.compile(r"--[a-z][a-z0-9-]*|[a-z]+:[a-z_]+|[A-Za-z]+(?:_[A-Za-z0-9]+)+")
 TURNED = ("h200-r1-vllm-tp8", "vllm@0.33.0")  # of the last exercise

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 
 import pytest
 import yaml
 from _door import sentence
-from _launch import CASES, done, needs
+from _launch import CASES, WRITTEN, arguments, done, needs
 from _promtool import unit_tests
 
 import calc
@@ -22,8 +21,6 @@ from calc.layouts.layout import Choice, Row, text
 from calc.searching.goal import load_goal
 from catalogue.engine import catalogue_of
 
-WRITTEN = ("vllm-0.8.5", "vllm-limits", "vllm-wide", "vllm-two-per-node",
-           "ascend-between", "ascend-pools", "sglang-drafts", "sglang-pools-router", "vllm-pools")
 STEADY = ("h200-r1-vllm-tp8", (  # a rate at which the closed form does not hold
     "cluster.nodes=2", "parallelism.tensor_parallel=1", "parallelism.data_parallel=16",
     "parallelism.expert_parallel=16", "workload.input_tokens=8000 token",
@@ -32,13 +29,6 @@ STEADY = ("h200-r1-vllm-tp8", (  # a rate at which the closed form does not hold
     "workload.arrival_rate=0.5 request/s"))
 SGLANG = "sglang@0.5.23"
 METRIC = r"(?:vllm|sglang):[a-z0-9_]+"
-
-
-@pytest.fixture(scope="module")
-def made():
-    """Deployments of every kind: one server, several, over nodes, wide, drafts, two pools."""
-    return {name: deployment(scenario, overrides, engine=engine)
-            for name, (scenario, overrides, engine) in CASES.items() if name in WRITTEN}
 
 
 @pytest.fixture(scope="module")
@@ -79,12 +69,6 @@ def test_limit_of_a_service_replaces_the_prediction(made):
     assert limits == {4.0, 0.06}
     assert not any("AbovePrediction" in alert.name and "Time" in alert.name
                    for alert in watched.alerts)
-
-
-def arguments(script, name):
-    """Words of an array of a script."""
-    return [shlex.split(text, comments=True)
-            for text in re.findall(rf"{name}=\((.*?)\n *\)", script, re.DOTALL)]
 
 
 def value_of(words, flag):

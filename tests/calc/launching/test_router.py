@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from calc.launching.launch import router_files
+from calc.launching.scripts import router_files
 from tests.support._launch import ALONE, needs, pool
 
 RANKS, SESSIONS, TURNS = 4, 16, 3
