@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from calc.answer.estimate import predicted
@@ -127,7 +127,7 @@ def router_container(pools: Sequence[Pool], image: str | None) -> dict[str, str 
 
 def container_files(watched: Sequence[Watched], language: str,
                     given: tuple[Iterable[Setting], Iterable[Setting]] = ((), ())
-                    ) -> Mapping[str, str]:
+                    ) -> dict[str, str]:
     """The Compose file and the Kubernetes manifests of a deployment, by path.
 
     Args:

@@ -426,7 +426,7 @@ class Profile(CatalogueEntry):
         """
         return next((image.name.replace("{release}", release) for image in self.images
                      if image.includes(release) and image.stack == stack
-                     and architecture in (image.architectures or [architecture])), None)
+                     and (not image.architectures or architecture in image.architectures)), None)
 
     def violations(self) -> Iterator[Problem]:
         """Its releases are known, and whose flags a statement names."""

@@ -26,7 +26,7 @@ from calc.launching.monitoring import Watched
 from calc.uncertainty import Amount
 from catalogue import ParamsError
 from catalogue.deployments.admission import unsourced
-from catalogue.messages import messages
+from catalogue.messages import LANGUAGES, messages
 from catalogue.reading.units import plain
 
 say = messages("calc/commands/deciding/deploy")
@@ -44,6 +44,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
                          dest="flags", help=spoken(say("help-flag")))
     command.add_argument("--env", action="append", default=[], metavar="NAME=VALUE",
                          dest="variables", help=spoken(say("help-env")))
+    command.add_argument("--lang", choices=LANGUAGES, default="en",
+                         help="comments in the Compose file and the manifests (default en)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         raise ParamsError(spoken(say("named-twice")))
     hosts = [name.strip() for name in args.hosts.split(",")] if args.hosts else []
     launch = deployment(args.scenario, args.settings, engine=args.engine, hosts=hosts,
-                      flags=args.flags, variables=args.variables)
+                      flags=args.flags, variables=args.variables, language=args.lang)
     directory = Path(args.output)
     paths = write(directory, launch.files)
     if args.json:
