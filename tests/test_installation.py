@@ -79,6 +79,22 @@ def test_wheel_answers_without_the_checkout_and_without_extras(wheel, tmp_path):
     assert printed == "True\n"
 
 
+def test_a_command_runs_in_one_thread(tmp_path):
+    """Threads of BLAS would only wait: NumPy is imported after they are turned off."""
+    script = """
+import os, sys
+from will_it_fit.__main__ import main
+sys.argv = ["will-it-fit", "estimate", "h200-r1-vllm-tp8"]
+try:
+    main()
+finally:
+    assert "numpy" in sys.modules
+    print(len(os.listdir("/proc/self/task")))
+"""
+    printed = shell('python -c "$SCRIPT"', tmp_path, SCRIPT=script, PYTHONPATH=str(ROOT))
+    assert printed.splitlines()[-1] == "1"
+
+
 @needs_wheelhouse
 def test_sources_install_offline_with_the_pinned_backend(tmp_path):
     for path in build.sources(ROOT):
