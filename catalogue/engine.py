@@ -9,6 +9,7 @@ beside it.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -467,11 +468,19 @@ def has_profile(reference: str | None) -> bool:
     return not reference or reference.partition(AT)[0].strip() in library.names("profiles")
 
 
+def unknown_engine(name: str) -> str:
+    """That there is no such engine, with the name that is meant or all names."""
+    known = library.names("profiles")
+    wanted = re.sub(r"^trt-?(?=llm)", "tensorrt-", name.casefold())
+    near = difflib.get_close_matches(wanted, known, n=1)
+    return (f"there is no engine '{name[:60]}', "
+            + (f"did you mean {near[0]}" if near else f"expected one of {', '.join(known)}"))
+
+
 def profile_of(name: str) -> Profile:
     """The profile of an engine. Raises ParamsError for one that is not known."""
     if name not in library.names("profiles"):
-        raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
-                          f"{', '.join(library.names('profiles'))}.")
+        raise ParamsError(f"{unknown_engine(name)}.")
     profile: Profile = library.load("profiles", name)
     return profile
 

@@ -20,6 +20,7 @@ from calc.launching.scripts import models_of, nodes_of, render, scripts
 from calc.launching.server import extra_settings
 from calc.launching.server import plain as plain_value
 from calc.launching.starting import (
+    ENGINES,
     ROUTER_PORT,
     Pool,
     check_runs,
@@ -30,6 +31,8 @@ from calc.launching.starting import (
 )
 from catalogue import Scenario, load_deployment
 from catalogue.deployments.admission import unsourced
+from catalogue.engine import has_profile, unknown_engine
+from catalogue.reading.files import ParamsError
 from catalogue.reading.jsonfile import data_text
 
 
@@ -87,6 +90,9 @@ def named_pools(reference: str, overrides: Iterable[str] = (), engine: str | Non
     Arguments as of :func:`deployment`.
     """
     settings = (*overrides, *((f"engine={engine}",) if engine else ()))
+    if engine and not has_profile(engine):
+        raise ParamsError(f"--engine: {unknown_engine(engine.partition('@')[0])}; deploy writes "
+                          f"{', '.join(ENGINES)}.")
     pools = load_deployment(reference, overrides=settings)
     names = POOLS if len(pools) > 1 else ("serve",)
     return dict(zip(names, pools, strict=True)), settings

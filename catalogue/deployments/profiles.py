@@ -19,7 +19,7 @@ from catalogue.deployments.physics_inputs import (
     mechanism_problems,
     mechanisms_name,
 )
-from catalogue.engine import AT, fitting, load_engine, release_of
+from catalogue.engine import AT, fitting, load_engine, release_of, unknown_engine
 from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import STACK_OF, Device
 from catalogue.entries.models import Model
@@ -133,8 +133,7 @@ def load_profile(name: str, beside: Path | None = None, card: str | None = None)
 
 def _path(name: str, beside: Path | None) -> Path:
     if not is_path(name) and not library.stands("profiles", name):
-        raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
-                          f"{', '.join(library.names('profiles'))}.")
+        raise ParamsError(f"{unknown_engine(name)}.")
     return library.locate("profiles", name, beside)
 
 
