@@ -9,3 +9,12 @@ if (!["light", "dark"].includes(document.documentElement.dataset.theme)) {
   document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches
     ? "dark" : "light";
 }
+
+/* The element that the hash of an address names; null where none is named or it cannot be decoded. */
+const bookTarget = (hash) => {
+  try {
+    return document.getElementById(decodeURIComponent(hash.slice(1)));
+  } catch {
+    return null;
+  }
+};

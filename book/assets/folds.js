@@ -84,8 +84,7 @@
   });
 
   const reveal = () => {
-    const target = location.hash.length > 1
-      && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = bookTarget(location.hash);
     if (!target) return;
     const folded = target.closest(".folded[hidden]");
     const row = target.closest("tr.beyond");

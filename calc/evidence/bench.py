@@ -132,7 +132,8 @@ def compare(runs: Sequence[Measured]) -> tuple[BenchValue, ...]:
     Args:
         runs: of one deployment.
     """
-    off = {metric: {one.run.name: math.log(one.values[metric] / one.run.predicted[metric].value)
+    off = {metric: {one.run.name: math.log(one.values[metric])
+                    - math.log(one.run.predicted[metric].value)  # their quotient may be 0
                     for one in runs if metric in one.values} for metric in METRICS}
     values = []
     for run, measured in ((one.run, one.values) for one in runs):
@@ -245,7 +246,7 @@ def explaining(system: System, metric: str, rows: np.ndarray, most: int) -> list
     """
     # the closed form, as in a fit: the scheduler would be run once per mechanism
     plain = system.predict(metric, rows, {"micro_batches": system.inputs["micro_batches"]})
-    left = np.log(system.rows[metric][rows] / plain)
+    left = np.log(system.rows[metric][rows]) - np.log(plain)
     slopes = {name: np.log(system.predict(metric, rows, dict.fromkeys(
         knob.symbols, knob.at(1.0))) / plain) for name, knob in system.knobs.items()
               if knob.value.low < knob.value.high}

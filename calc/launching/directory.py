@@ -10,7 +10,7 @@ from pathlib import Path
 
 from catalogue import ParamsError
 from catalogue.reading import jsonfile
-from catalogue.reading.files import drafted, read_small
+from catalogue.reading.files import drafted, make_folder, read_small
 
 MANIFEST = "manifest.json"
 EXECUTABLE = 0o755
@@ -35,7 +35,7 @@ def write(directory: Path, files: Mapping[str, str]) -> list[Path]:
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(data.items())}
     try:
         check_unchanged(directory, before, data)
-        directory.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(directory.parent)
         data[MANIFEST] = f"{json.dumps(sums, indent=1)}\n".encode()
         with drafted(directory.parent) as draft:
             for name, content in data.items():  # beside the directory: a full disk shows here

@@ -29,7 +29,7 @@ from calc.serving.evaluate import SERVED_NAMES, STEADY_NAMES
 from calc.sweeping.plan import DEVICES, PER_DEVICE, Choice, Plan, Sweep, planned, program
 from catalogue import ParamsError
 from catalogue.deployments.admission import too_long
-from catalogue.reading.files import write_whole
+from catalogue.reading.files import make_folder, write_whole
 
 ROW = "row"
 TOO_LONG = "context_tokens is less than input_tokens + output_tokens"
@@ -240,10 +240,10 @@ def finished_parts(folder: Path, plan: Plan) -> dict[int, Path]:
     Raises ParamsError for a folder that cannot be used, or that has a part of another sweep.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         standing = {*folder.glob("*.parquet")}
-    except (OSError, RecursionError) as error:
-        reason = (getattr(error, "strerror", None) or "refused").lower()
+    except OSError as error:
+        reason = (error.strerror or "refused").lower()
         raise ParamsError(f"{folder}: no folder for the parts of a sweep ({reason}).") from None
     parts = {number: path for number in (range(plan.chunks) if standing else ())
              if (path := path_of(folder, plan, number)) in standing}

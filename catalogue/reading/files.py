@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -70,6 +71,14 @@ def is_folder(path: Path) -> bool:
     with contextlib.suppress(OSError):
         return path.is_dir()
     return False
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it. Raises OSError where it cannot be made."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except RecursionError:
+        raise OSError(errno.ENAMETOOLONG, "too many folder levels") from None
 
 
 def read_small(path: Path, name: str, expected: str, most: int = MAX_BYTES) -> bytes:

@@ -79,8 +79,7 @@
     ...content.map((text) => text && element("p", "", text))];
 
   /* What has a card, and what stands on it; nothing where there is nothing to say. */
-  const same = (link) => link.pathname === location.pathname && link.hash.length > 1
-    && document.getElementById(decodeURIComponent(link.hash.slice(1)));
+  const same = (link) => link.pathname === location.pathname && bookTarget(link.hash);
   const KINDS = [
     ["a.term", async (link) => {
       const [name, others, meaning] = (await data()).terms[link.hash.slice(1)] ?? [];

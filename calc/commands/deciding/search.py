@@ -34,7 +34,7 @@ from catalogue.deployments.admission import marked
 from catalogue.entries.models import OWN_LAYER
 from catalogue.messages import Pair, messages
 from catalogue.planning import MEAN, UNITS
-from catalogue.reading.files import write_whole
+from catalogue.reading.files import make_folder, write_whole
 from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def write_files(report: SearchReport, folder: Path) -> list[Path]:
 
     goal, files = report.goal, []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         for number, row in enumerate((row.row for row in report.rows), 1):
             path = folder / f"{goal.id}-{number}.yml"
             contents = (text(goal, row.choice) if row.prefill is None

@@ -49,6 +49,12 @@ def measured(value, name="x", **changes):
     return Measured(Run.model_validate(plan), dict(ASKED), {"tpot": value})
 
 
+def test_the_smallest_number_is_compared():
+    value, = bench.compare([measured(5e-324, predicted={
+        "tpot": {"value": 4.0, "low": 2.0, "high": 8.0}})])
+    assert not value.inside
+
+
 def test_run_in_si_units_beside_its_plan(tmp_path):
     found = bench.read(folder(tmp_path, one=DONE))
     assert (found.plan.scenario, found.plan.overrides, found.missing) == ("a", ["x=1"], ("two",))

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from catalogue.reading.files import write_whole
+from catalogue.reading.files import make_folder, write_whole
 
 OLD, NEW = b"old\n", b"new " * 100
 
@@ -55,3 +55,8 @@ def test_a_planted_link_is_not_followed(tmp_path, name):
     assert precious.read_bytes() == OLD
     assert (folder / "a.yml").read_bytes() == NEW
     assert not (folder / "a.yml").is_symlink()
+
+
+def test_a_folder_too_deep_is_an_error_of_the_system(tmp_path):
+    with pytest.raises(OSError, match="too many folder levels"):
+        make_folder(tmp_path / ("a/" * 2000))
