@@ -1,8 +1,8 @@
 """The reference runtime: what a deployment comes to, in NumPy; no derivation, no page.
 
 - `evaluate`: every quantity of a deployment; any input may be an array.
-- `estimate`: the answer for a scenario: whether it fits, times with intervals, what binds, what
-  would run. It returns an `Estimate` of `Amount`.
+- `estimate`: the answer for a scenario, or for a model, a card and a load: whether it fits, times
+  with intervals, what binds, what would run. It returns an `Estimate` of `Amount`.
 - `sweep`, `decode_sweep`, `latency`: the same of many deployments at once.
 - `search`, `load_goal`: from a goal to the deployments that meet it, as a `SearchReport`.
 - `elasticities`: d ln(quantity) / d ln(input) of a deployment, by every continuous input.
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from calc.answer.estimate import Estimate, estimate
     from calc.answer.model_sizes import parameters, parameters_by_class
+    from calc.answer.quickplan import QuickPlan, deployment_plan, goal_plan
     from calc.launching.starting import search
     from calc.many.sweeps import decode_sweep, latency, sweep
     from calc.searching.goal import load_goal
@@ -28,11 +29,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Amount",
     "Estimate",
+    "QuickPlan",
     "SearchReport",
     "decode_sweep",
+    "deployment_plan",
     "elasticities",
     "estimate",
     "evaluate",
+    "goal_plan",
     "latency",
     "load_goal",
     "parameters",
@@ -45,11 +49,14 @@ __all__ = [
 _STANDS = {
     "Amount": "uncertainty.Amount",
     "Estimate": "answer.estimate.Estimate",
+    "QuickPlan": "answer.quickplan.QuickPlan",
     "SearchReport": "searching.report.SearchReport",
     "decode_sweep": "many.sweeps.decode_sweep",
+    "deployment_plan": "answer.quickplan.deployment_plan",
     "elasticities": "sensitivity.tornado.elasticities",
     "estimate": "answer.estimate.estimate",
     "evaluate": "serving.evaluate.evaluate_asked",
+    "goal_plan": "answer.quickplan.goal_plan",
     "latency": "many.sweeps.latency",
     "load_goal": "searching.goal.load_goal",
     "parameters": "answer.model_sizes.parameters",

@@ -1,32 +1,37 @@
-"""All that a program asks for by one import: ``import will_it_fit as wif``.
+"""The whole program by one import: ``import will_it_fit as wif``.
 
-What `calc` and `catalogue` offer, here under one name. A wheel keeps every room of the project
-below this package; a checkout has them beside it.
+Everything that `calc` and `catalogue` offer, under one name, each imported when it is first used.
+A wheel contains these packages below this one; a checkout has them beside it.
 
 >>> import will_it_fit as wif
->>> wif.estimate(wif.load_scenario("h200-r1-vllm-tp8")).fits
+>>> wif.estimate(model="deepseek-r1", card="h200", cards=8, users=64, input=2048).fits
 True
 """
 
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import calc
-import catalogue
-from catalogue import *  # noqa: F403
 
 if TYPE_CHECKING:
     from calc import *  # noqa: F403
-
-__all__ = [*calc.__all__, *catalogue.__all__]
+    from catalogue import *  # noqa: F403
 
 
 def __getattr__(name: str) -> Any:
-    """What `calc` offers, imported when it is asked for."""
+    """Return `calc`, `catalogue`, or what they offer."""
+    if name in ("calc", "catalogue"):
+        is_below = Path(__file__).with_name(name).is_dir()
+        return import_module(f"{__name__}.{name}" if is_below else name)
+    calc, catalogue = __getattr__("calc"), __getattr__("catalogue")
+    if name == "__all__":
+        return [*calc.__all__, *catalogue.__all__]
     if name in (*calc.__all__, "__version__"):
         return getattr(calc, name)
+    if name in catalogue.__all__:
+        return getattr(catalogue, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """All that is offered, imported or not yet."""
-    return sorted({*globals(), *__all__})
+    """Return everything that is offered, imported or not yet."""
+    return sorted({*globals(), *__getattr__("__all__")})

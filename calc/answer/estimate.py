@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calc.answer.display import amount_cells, data_frame, html_lines, html_table
 from calc.answer.steady_state import (
     OF_BENCHES,
     SEEN_OF_BURST,
@@ -34,11 +36,11 @@ from calc.uncertainty import (
     interval,
     share_not_negative,
 )
-from catalogue import Scenario
+from catalogue import Scenario, load_scenario, symbols
 from catalogue.deployments.physics_inputs import Knob
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.deployments import Claim
-from catalogue.reading.units import COUNTING
+from catalogue.reading.units import COUNTING, human
 
 if TYPE_CHECKING:
     from calc.answer.nearest import Change
@@ -152,6 +154,8 @@ class Estimate:
         burst: whether latency and throughput are reported for a burst (``is_burst``).
         seen: latency and throughput as users measure them, of a pool alone a burst; None where
             answer lengths are not stated, or where requests arrive faster than they are served.
+        title: in English.
+        defaults: what was chosen for a deployment that was asked for by plain values.
     """
 
     scenario: str
@@ -178,6 +182,43 @@ class Estimate:
     simulated: LoadResult | None
     burst: bool
     seen: ServiceLevel | None
+    title: str = ""
+    defaults: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """Whether it fits, in a sentence."""
+        memory = f"{human(abs(self.spare), 'B')} per card " + (
+            "to spare" if self.spare >= 0 else "short")
+        return f"{self.title}: {'fits' if self.fits else 'does not fit'}, {memory}"
+
+    @property
+    def figures(self) -> dict[str, Amount]:
+        """What is usually asked for, by symbol: latency and throughput as users measure them,
+        and the requests that the memory holds."""
+        seen = {} if self.seen is None or self.unasked else self.seen.amounts()
+        return {("output_throughput" if name == "throughput" else name): amount
+                for name, amount in seen.items()} | {
+            "max_concurrency": self.reported["max_concurrency"]}
+
+    def to_frame(self) -> Any:
+        """All reported quantities as a ``pandas.DataFrame``: value, 80% interval and SI unit.
+
+        Raises ParamsError where pandas is not installed.
+        """
+        return data_frame(({
+            "quantity": name, "name": symbols()[name].en, "value": amount.value,
+            "low": amount.low, "high": amount.high, "unit": amount.unit, "kind": amount.kind}
+            for name, amount in self.reported.items()), "quantity")
+
+    def _repr_html_(self) -> str:
+        binds = self.bottleneck["decode"].replace("_", " ").replace("l2", "L2")
+        lines = [reason.text["en"] for reason in self.reasons] or [f"Decode is bound by {binds}."]
+        if self.defaults:
+            lines.append(f"Chosen by default: {'; '.join(self.defaults)}.")
+        return html_lines(self.verdict, lines, html_table(
+            ["quantity", "value", "80% interval"],
+            [amount_cells(name, amount) for name, amount in self.figures.items()]))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units. What is not computed is absent."""
@@ -222,9 +263,13 @@ def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     return QUANTITIES | {"kv_bytes_per_token": UPPER_BOUND, "kv_per_device": ESTIMATE}
 
 
-def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
-    """Evaluate a scenario.
+def estimate(scenario: Scenario | str | Path | None = None, applied: Applied | None = None,
+             **values: Any) -> Estimate:
+    """Evaluate a deployment: a scenario, or one of plain values.
 
+    >>> answer = estimate(model="deepseek-r1", card="h200", cards=8, users=64, input=2048)
+    >>> answer.fits, answer.defaults[0]
+    (True, 'engine vllm@0.33.0: the newest release that runs it')
     >>> import catalogue
     >>> answer = estimate(catalogue.load_scenario("s2-910b1-awq"))
     >>> answer.fits, answer.bottleneck["decode"], round(answer.quantities["tpot"].value, 4)
@@ -237,10 +282,27 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     closed form does not hold is simulated, as far as that takes seconds.
 
     Args:
-        scenario: the deployment.
+        scenario: the deployment, or the name or path of its file.
         applied: calibration whose values take the place of the priors
             (``calc.evidence.calibration.apply``).
+        values: arguments of ``calc.answer.quickplan.deployment_plan`` in place of a scenario.
     """
+    if values:
+        from calc.answer.quickplan import deployment_plan  # loads the nearest changes
+
+        if scenario is not None:
+            raise TypeError("expected a scenario or plain values, not both")
+        plan = deployment_plan(**values)
+        answer = estimate_scenario(load_scenario(plan.file), applied)
+        return replace(answer, defaults=plan.defaults)
+    if scenario is None:
+        raise TypeError("expected a scenario, or at least model=… and card=…")
+    return estimate_scenario(scenario if isinstance(scenario, Scenario)
+                             else load_scenario(scenario), applied)
+
+
+def estimate_scenario(scenario: Scenario, applied: Applied | None = None) -> Estimate:
+    """Evaluate a scenario, as :func:`estimate`."""
     inputs, attention = scenario.inputs(), scenario.model.attention
     knobs = scenario.knobs()
     if applied is not None:
@@ -281,7 +343,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
             ("prefill_chunk", step_parts(inputs, everything, "prefill")))},
         documented=compare_documented(scenario, inputs | everything, quantities, burst),
         everything=everything, calibration=applied, steady=steady, simulated=simulated, burst=burst,
-        seen=service_level(quantities, steady, burst, in_flight))
+        seen=service_level(quantities, steady, burst, in_flight), title=scenario.heading["en"])
 
 
 def closed_form_amounts(scenario: Scenario, inputs: Mapping[str, Any], knobs: Sequence[Knob],

@@ -444,9 +444,10 @@ def select(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
     return selection.select(goal, settings, workers, start, progress)
 
 
-def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1,
-           progress: OnProgress = silent) -> SearchReport:
-    """The finished answer to a goal, of deployments that a release starts.
+def search(goal: Goal | str | Path | None = None, settings: Iterable[str] = (), workers: int = 1,
+           progress: OnProgress = silent, **values: Any) -> SearchReport:
+    """The finished answer to a goal, or to one of plain values, of deployments that a release
+    starts.
 
     >>> report = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
     >>> report.rows[0].start.text
@@ -457,11 +458,21 @@ def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
         settings: ``KEY=VALUE`` with dotted keys, for a goal that is not loaded.
         workers: processes that share the work; the answer is the same.
         progress: of the search, then of the ranking, 0 of 0.
+        values: arguments of ``calc.answer.quickplan.goal_plan`` in place of a goal.
 
     Raises ParamsError, one sentence, for a goal that cannot be used, or contradicts itself.
     """
     from calc.searching.report import search_report  # loads the search
 
+    defaults: tuple[str, ...] = ()
+    if (goal is None) != bool(values):
+        raise TypeError("expected a goal, or plain values: at least model=… and card=…")
+    if goal is None:
+        from calc.answer.quickplan import goal_plan  # loads the nearest changes
+        from calc.searching.goal import load_goal
+
+        plan = goal_plan(**values)
+        goal, settings, defaults = load_goal(plan.file, settings), (), plan.defaults
     chosen = select(goal, settings, workers, progress)
     progress("ranking", 0, 0)
-    return search_report(chosen)
+    return replace(search_report(chosen), defaults=defaults)

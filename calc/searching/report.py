@@ -10,13 +10,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calc.answer.display import data_frame, html_lines, html_table
 from calc.answer.request_lengths import longer_words
 from calc.answer.service import Pools, engine_words, startup_lines
 from calc.evidence.classes import Nearness, stand_ins
 from calc.layouts.layout import Row, Start, scenario, unrun
 from calc.layouts.space import UNPUBLISHED
 from calc.physics.step import bound_by
-from calc.searching.goal import SHORT
+from calc.searching.goal import SHORT, TIMES
 from calc.searching.ranking import (
     NEARLY,
     SURE,
@@ -48,6 +49,7 @@ say = messages("calc/searching/report")
 
 MOST_REJECTED = 4  # formats
 NEAREST_FIRST = ("seldom", "unscored", "worse", "limit", "memory", "start")
+SHOWN = ("cards", "layout", "precision", "start with")  # columns of a row besides quantities
 MOST_WIDER = 64  # cards of a goal that is searched again with one more server
 Later = Literal["seldom", "plainer", "alike"]
 Why = Literal["limit", "memory", "start", "worse", "seldom", "unscored"]
@@ -115,6 +117,15 @@ class ReportRow:
     pools: Pools | None
     startup_lines: dict[str, Any]
     startup_words: tuple[Pair, ...]
+
+    @property
+    def cells(self) -> list[str]:
+        """Texts of the columns ``SHOWN``."""
+        choices = self.row.choices
+        return [f"{self.row.devices} × {' / '.join(dict.fromkeys(one.device for one in choices))}",
+                " + ".join(choice.layout for choice in choices),
+                " / ".join(dict.fromkeys(choice.precision for choice in choices)),
+                (self.start and self.start.engine) or ""]
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
@@ -266,6 +277,7 @@ class SearchReport:
         ways: of a goal that nothing meets, wider ones that are met.
         notes: which cards are only announced, what of the model is not computed, which releases are
             answered by a neighbour, which requests are longer than the model's positions.
+        defaults: what was chosen for a goal that was asked for by plain values.
     """
 
     goal: Goal
@@ -287,6 +299,33 @@ class SearchReport:
     why: Pair | None
     ways: tuple[WayOut, ...]
     notes: tuple[Pair, ...]
+    defaults: tuple[str, ...] = ()
+
+    def to_frame(self) -> Any:
+        """The recommended deployments as a ``pandas.DataFrame``, values with 80% intervals in SI
+        units.
+
+        Raises ParamsError where pandas is not installed.
+        """
+        return data_frame(({
+            "rank": rank, **dict(zip(SHOWN, row.cells, strict=True)), "keeps": row.keeps, **{
+                f"{name}{end}": number for name, amount in row.amounts.items()
+                for end, number in zip(("", "_low", "_high"), amount.points, strict=True)}}
+            for rank, row in enumerate(self.rows, 1)), "rank")
+
+    def _repr_html_(self) -> str:
+        title = self.goal.title["en"]
+        heading = (f"{title}: {len(self.rows)} deployments" if self.rows
+                   else f"{title}: no deployment meets the goal")
+        names = [name for name in (*TIMES, "throughput") if self.rows
+                 and name in self.rows[0].amounts]
+        table = html_table([*SHOWN, *names, "keeps its limits"], [[
+            *row.cells, *(row.amounts[name].formatted("en") for name in names),
+            "" if row.keeps is None else f"{row.keeps:.0%} of draws"] for row in self.rows])
+        lines = [note[0] for note in self.notes]
+        if self.defaults:
+            lines.append(f"Chosen by default: {'; '.join(self.defaults)}.")
+        return html_lines(heading, lines, table if self.rows else "")
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""

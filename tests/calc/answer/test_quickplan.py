@@ -92,3 +92,31 @@ def test_a_bad_value_gets_one_sentence_that_names_its_option(build, values, sent
 def test_a_layout_that_cannot_be_used_is_named(layout, sentence):
     with pytest.raises(ParamsError, match=f"^{sentence}"):
         load_scenario(deployment_plan(**R1, layout=layout).file)
+
+
+def test_answers_to_plain_values_show_as_tables():
+    answer = calc.estimate(**R1, users=64, input=2048, output=1024)
+    plan = deployment_plan(**R1, users=64, input=2048, output=1024)
+    assert answer.as_json() == calc.estimate(load_scenario(plan.file)).as_json()
+    frame, shown = answer.to_frame(), answer._repr_html_()
+    assert {name: frame["value"][name] for name in answer.reported} == {
+        name: amount.value for name, amount in answer.reported.items()}
+    assert all(text in shown for text in (
+        "8 × NVIDIA H200 SXM: fits", answer.seen.tpot.text, *plan.defaults))
+
+
+def test_reports_of_plain_values_show_as_tables():
+    report = calc.search(model="R1", card="H20", cards=8, users=64, precision="fp8-block",
+                         engine="vllm", tpot="100 ms")
+    assert report.goal.limits.times == {"tpot": {"mean": 0.1}}
+    frame, shown = report.to_frame(), report._repr_html_()
+    assert list(frame["tpot"]) == [row.amounts["tpot"].value for row in report.rows]
+    assert frame.loc[1, "layout"] == report.rows[0].row.choice.layout
+    assert report.rows[0].amounts["tpot"].text in shown
+    assert report.defaults[0] in shown
+
+
+@pytest.mark.parametrize("ask", [calc.estimate, calc.search])
+def test_neither_a_file_nor_values_is_a_type_error(ask):
+    with pytest.raises(TypeError, match=r"expected a (scenario|goal), or"):
+        ask()

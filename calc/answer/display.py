@@ -1,0 +1,51 @@
+"""Answers in notebooks: HTML tables and data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from calc.uncertainty import Amount
+from catalogue import ParamsError, symbols
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of texts in HTML.
+
+    >>> html_table(["TPOT"], [["< 50 ms"]])[-51:]
+    '<tbody><tr><td>&lt; 50 ms</td></tr></tbody></table>'
+    """
+    def line(tag: str, cells: Sequence[str]) -> str:
+        return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    return (f"<table><thead>{line('th', columns)}</thead>"
+            f"<tbody>{''.join(line('td', row) for row in rows)}</tbody></table>")
+
+
+def html_lines(heading: str, lines: Iterable[str], table: str = "") -> str:
+    """A heading, a table and lines below it in HTML."""
+    return "\n".join([f"<p><b>{escape(heading)}</b></p>", *([table] if table else []),
+                      *(f"<p>{escape(line)}</p>" for line in lines)])
+
+
+def amount_cells(name: str, amount: Amount) -> list[str]:
+    """Name, value and interval of a quantity of ``params/symbols.yml``."""
+    return [symbols()[name].en, amount.text, "" if amount.exact else amount.reach]
+
+
+def data_frame(rows: Iterable[Mapping[str, Any]], index: str) -> Any:
+    """A ``pandas.DataFrame`` of rows.
+
+    Args:
+        rows: values by column.
+        index: the column that names a row.
+
+    Raises ParamsError where pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ParamsError("to_frame() needs pandas: pip install 'will-it-fit[analysis]'."
+                          ) from None
+    return pd.DataFrame(list(rows)).set_index(index)
