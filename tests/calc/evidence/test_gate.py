@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -16,6 +17,7 @@ from catalogue.deployments.measured import StartupRow, gate_rows
 from catalogue.entries.measurements import StartupLog
 from tools.gate import measured_errors, memory_errors, merged, recorded_errors, regressions
 
+README = library.ROOT.parent / "README.md"
 VALUES = 86 * 3 + 206  # tables of R1 with three metrics a row, and values of today's models
 FLAG = "has the flag test_only: it is tested on, never fitted to"
 GATE = """\
@@ -55,6 +57,22 @@ def test_every_measured_value_is_counted_and_predicted_where_possible() -> None:
     assert len(cells) == VALUES
     assert all(cell.predicted > 0 or cell.refused for cell in cells)
     assert sum(summary.rows for summary in summarise(cells)) == VALUES
+
+
+def test_readme_states_the_errors() -> None:
+    cells = [cell for name in gate_names() for cell in gate_cells(name)
+             if math.isfinite(cell.predicted)]
+    table = [line for line in README.read_text("utf-8").splitlines() if " pool" in line]
+    for pools, label in ((False, "one pool"), (True, "two pools")):
+        systems = {cell.system for cell in cells if cell.system.endswith("two-pools") is pools}
+        texts = []
+        for metric in ("tpot", "ttft", "output_throughput"):
+            rows = [cell for cell in cells if cell.system in systems and cell.metric == metric]
+            error = f"{median(abs(cell.error) for cell in rows):.0%}"
+            inside = sum(cell.low <= cell.measured <= cell.high for cell in rows) / len(rows)
+            texts.append(f"{error} of {len(rows)} rows" if pools else
+                         f"{error}, {inside:.0%} of {len(rows)} inside")
+        assert f"| {label}, {len(systems)} systems | {' | '.join(texts)} |" in table
 
 
 def test_gates_are_no_measured_systems_of_classes_and_fits() -> None:
