@@ -283,7 +283,7 @@ DOORS: dict[str, tuple[Case, int]] = {  # the door, and its cases for 100 exampl
     "goal": (entry(["goals"]), 250),
     "prices": (entry(["prices"], ("cost", PLAN, "--prices", "FILE"),
                      ("cost", PLAN, "--api", "FILE")), 200),
-    "load": (entry(["loads"], ("cost", PLAN, "--load", "FILE", "--day-requests=1e6"),
+    "load": (entry(["loads"], ("cost", PLAN, "--load", "FILE", "--daily-requests=1e6"),
                    ("capacity", PLAN, "--load", "FILE", "--requests=1e5")), 90),
     "results": (results, 60), "launch": (launch, 25), "tables": (tables, 65),
     "config": (config, 250), "startup": (startup, 60), "options": (options, 340),

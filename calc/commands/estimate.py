@@ -31,11 +31,19 @@ from calc.commands.options import (
     settings_option,
     with_lengths,
 )
-from calc.commands.view import Block, Table, View, deployment_line, heading, joined, notes
+from calc.commands.view import (
+    Block,
+    Table,
+    View,
+    csv_table,
+    deployment_line,
+    heading,
+    joined,
+    notes,
+)
 from calc.evidence.classes import stand_ins
 from calc.physics.arrays import Inputs
 from calc.serving.evaluate import bench_count, doubt_words
-from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, load_deployment, symbols
 from catalogue.engine import fitting
 from catalogue.reading.units import human, span
@@ -234,12 +242,6 @@ def quantity_table(result: Estimate, skipped: set[str]) -> Table:
              "" if amount.exact else amount.reach_in("en"), amount.kind.replace("_", " "))
             for name, amount in result.reported.items() if name not in skipped]
     return Table(("quantity", "value", "80% interval", "kind"), rows)
-
-
-def csv_table(amounts: Mapping[str, Amount]) -> Table:
-    """Quantities by name, SI."""
-    return Table(("quantity", "unit", "value"),
-                 [(name, amount.unit, amount) for name, amount in amounts.items()])
 
 
 def engine_line(scenario: Scenario) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -207,6 +208,44 @@ def quantity(option: str, text: str, unit: str) -> float:
         return parse(text, unit)
     except ValueError as error:
         raise ParamsError(f"{option}: {error}.") from None
+
+
+class Number(click.ParamType):
+    """Type of an option: a number in SI, written with its unit, between bounds."""
+
+    def __init__(self, unit: str = "1", least: float = 0.0, most: float = 1e9, *,
+                 whole: bool = False, above: bool = False) -> None:
+        self.unit, self.least, self.most = unit, least, most
+        self.whole, self.above = whole, above  # an integer; more than ``least``
+        self.name = {"s": "time", "s/token": "time", "B": "size", "request/s": "rate"}.get(
+            unit, "number")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+                ) -> float | int:
+        """Parse a text. Raises ParamsError, one sentence, for another unit or out of bounds."""
+        if not isinstance(value, str):
+            return float(value)
+        option = f"{param.opts[0] if param else self.name} {value[:40]}"
+        try:  # a rate may be a plain number of requests per second
+            number = float(value) if self.unit == "request/s" else math.nan
+        except ValueError:
+            number = math.nan
+        if math.isnan(number):
+            number = quantity(option, value, self.unit)
+        if (not self.least <= number <= self.most or (self.above and number == self.least)
+                or (self.whole and number != int(number))):
+            raise ParamsError(f"{option}: expected a {'whole ' * self.whole}number "
+                              f"{'above' if self.above else 'of at least'} {self.least:g} and at "
+                              f"most {self.most:g}.")
+        return int(number) if self.whole else float(number)
+
+
+def limit_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--ttft`` and ``--tpot``, the latency limits of requests."""
+    function = click.option("--tpot", type=Number("s/token", above=True), metavar="TIME", help=(
+        "Limit of the time per output token, such as '50 ms' (default: none)."))(function)
+    return click.option("--ttft", type=Number("s", above=True), metavar="TIME", help=(
+        "Limit of the time to first token, such as '2 s' (default: none)."))(function)
 
 
 def lengths_of(lengths: str | None, variation: str | None

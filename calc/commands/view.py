@@ -155,6 +155,12 @@ def heading(column: str) -> str:
     return (defined.short or defined.en) if defined else column.replace("_", " ")
 
 
+def csv_table(amounts: Mapping[str, Amount]) -> Table:
+    """Quantities by name, SI."""
+    return Table(("quantity", "unit", "value"),
+                 [(name, amount.unit, amount) for name, amount in amounts.items()])
+
+
 def print_csv(table: Table) -> None:
     """Print a table in SI units; of amounts with both ends of their intervals."""
     spread = [any(isinstance(row[index], Amount) for row in table.rows)
@@ -247,6 +253,19 @@ def deployment_line(scenario: Scenario) -> str:
     engine = f", {scenario.engine}" if scenario.engine else ""
     return (f"{scenario.model.name['en']} in {scenario.precision.id} on {scenario.devices} × "
             f"{scenario.device.name['en']}, {written(cut_of(scenario))['en']}{engine}")
+
+
+def pools_line(pools: Sequence[Scenario]) -> str:
+    """Deployment of one pool or two in a line."""
+    if len(pools) == 1:
+        return deployment_line(pools[0])
+    title = (pools[-1].family or pools[-1].heading)["en"]
+    return f"{title}, {sum(pool.devices for pool in pools)} cards in two pools"
+
+
+def deployment_id(pools: Sequence[Scenario]) -> str:
+    """Identifier of a deployment: its file's, of two pools without their names."""
+    return pools[-1].id if len(pools) == 1 else pools[-1].path.stem
 
 
 def duration(seconds: float | None) -> str:

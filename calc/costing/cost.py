@@ -37,7 +37,7 @@ from calc.costing.ownership import (
 from calc.physics.arrays import Number, select
 from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import Scenario
-from catalogue.planning import Prices, Sold
+from catalogue.planning import OWNERSHIPS, Prices, Sold
 from catalogue.reading.units import DAY, HOUR, YEAR
 
 DAYS_OF_MONTH = YEAR / DAY / 12
@@ -246,6 +246,51 @@ def ways(needed: np.ndarray, own: float | None, always: float | None, by_hour: f
             base = best_base(needed, price, by_hour)
             result[name] = float(price * base + by_hour * np.maximum(needed - base, 0).mean())
     return result
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """Deployments that the hours of a day need, and their cost.
+
+    Attributes:
+        most, mean: deployments of the busiest hour, and on average [1].
+        utilisation: mean over the day, if all run all day [1].
+        currency: of the cost; None where no price is known.
+        per_hour: mean cost of an hour by way of paying [money/s].
+    """
+
+    most: int
+    mean: float
+    utilisation: float
+    currency: str | None
+    per_hour: Mapping[str, float]
+
+
+def fleet(scenario: Scenario, cards: float, rates: Sequence[float], throughput: float,
+          prices: Prices, options: CostOptions) -> Fleet:
+    """Compute the deployments that a day needs, and what they cost.
+
+    Args:
+        scenario: the deployment.
+        cards: paid cards of one deployment [1].
+        rates: of each hour [request/s].
+        throughput: of one deployment [token/s].
+        prices: that hold for its card.
+        options: ownership and price of a card's hour.
+
+    Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
+    """
+    one = throughput / scenario.inputs()["output_tokens"]
+    needed = units_needed(rates, one)
+    hours = {name: card_hour(scenario.device, name, prices) for name in OWNERSHIPS}
+    if options.price:
+        hours[options.ownership] = options.price
+    currency = next((hour.currency for hour in hours.values() if hour), None)
+    each = [None if hour is None or currency is None else cards
+            * converted(hour, currency, prices.exchange).value for hour in hours.values()]
+    most = int(needed.max())
+    return Fleet(most, float(needed.mean()), utilisation(rates, one, most), currency,
+                 ways(needed, *each))
 
 
 def crossover_of_ways(always: Number, by_hour: Number) -> Number:

@@ -30,7 +30,7 @@ ASKED = (
     f"check params/devices/nvidia-h20.yml params/scenarios/{AWQ}.yml", f"estimate {R1}",
     "estimate s0-scenario-1", "estimate wide-lmsys", f"estimate {AWQ}",
     "estimate --model r1 --card h200 --cards 8 --users 64 --input 2k --engine vllm@0.11",
-    f"estimate {R1} --engines vllm@0.11,sglang@0.5.6", f"cost {R1} --day-requests 1000000",
+    f"estimate {R1} --engines vllm@0.11,sglang@0.5.6", f"cost {R1} --daily-requests 1000000",
     f"cost {AWQ}", f"decide {AWQ}", f"decide {R1} --sensitivity --samples 64",
     f"decide {R1} --breakeven concurrency --against parallelism.expert_parallel=8",
     f"decide {R1} --information --demand 50000token/s --late 2 --samples 1024",
