@@ -14,7 +14,7 @@ BOOK_IN := requirements-engine.in requirements-analysis.in requirements-report.i
 
 wheel: $(BUILD)/.ready  ## dist/will_it_fit-VERSION-py3-none-any.whl; needs setuptools alone
 	rm -f dist/will_it_fit-*.whl
-	$(BUILD)/bin/python book/_ext/taking/build.py dist
+	$(BUILD)/bin/python book/_ext/export/build.py dist
 
 wheelhouse: wheel  ## dist/wheelhouse: the wheel and all that it needs, to install without a network
 	rm -rf dist/wheelhouse
@@ -47,7 +47,7 @@ pdf: book $(VENV)/.ready-test  ## the chapters as a PDF per language, into the s
 	$(BIN)/jupyter-book build book/ > /dev/null
 
 zip: book  ## the site as one file, into the site
-	PYTHONPATH=book $(BIN)/python -m _ext.taking.packed
+	PYTHONPATH=book $(BIN)/python -m _ext.export.archive
 
 test: $(VENV)/.ready-test  ## lint, types, and all tests but those of finished pages and the nightly ones
 	$(BIN)/ruff check .

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from _project import ROOT
 
-from _ext.taking import build, bundle, repository
+from _ext.export import build, bundle, repository
 
 WHEELHOUSE = ROOT / "dist" / "wheelhouse"
 ANSWER = "will-it-fit estimate h200-r1-vllm-tp8"

@@ -11,9 +11,9 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
 from . import downloads, finding, languages, passes, pipeline
+from .export import portable
 from .setting import katex, sidebar
 from .sharing import addresses
-from .taking import portable
 
 PARTS = ("_ext", "_templates", "assets", "locales")
 ONWARDS = "rest-of-section"  # class of a dropdown that goes on beyond its own cell

@@ -20,8 +20,8 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from .execute import SUPPLEMENTS
-from .taking.bundle import CELL
-from .taking.statements import statements
+from .export.bundle import CELL
+from .export.statements import statements
 
 CHAPTERS = "book/chapters"  # folder of executed notebooks
 CODE_FOLDERS = ("calc", "catalogue", "kernels", "notebooks/derive", "notebooks/show",

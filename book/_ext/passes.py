@@ -28,7 +28,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from . import pipeline
-from .taking import edition
+from .export import edition
 
 LOGGER = logging.getLogger(__name__)
 FIRST = "en"

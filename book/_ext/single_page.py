@@ -14,10 +14,10 @@ from typing import Any
 
 import languages
 from docutils import nodes
+from export.bundle import CHAPTER
 from setting import katex
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from taking.bundle import CHAPTER
 
 ROOT = Path(__file__).resolve().parents[2]
 

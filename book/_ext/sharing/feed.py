@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from ..taking.edition import git
+from ..export.edition import git
 
 NAME, SOURCE = "feed.xml", "CHANGELOG.md"
 MOST = 40  # entries, the newest

@@ -1,8 +1,7 @@
-"""The engine as one package: what the checkout keeps side by side lies below ``will_it_fit``.
+"""Rewrite source code for the installed package, where all packages are below ``will_it_fit``.
 
-``wheel.py`` rewrites the files of a wheel so, and notebooks that a reader takes along are rewritten
-the same way. Imports are found by parsing and nothing else of the code is touched, except that
-texts name the command as it is installed.
+Files of the wheel and notebooks for download are rewritten. Imports are found by parsing; of the
+other code only the name of the command changes.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ Edit = tuple[tuple[int, int], tuple[int, int], str]
 
 
 def bundled(source: str) -> str:
-    """Python source as it reads below the package.
+    """Return Python source with imports from the package.
 
-    Raises SyntaxError for what is no Python.
+    Raises SyntaxError if the source is not Python.
 
     >>> bundled("import calc, os  # both")
     'from will_it_fit import calc; import os  # both'
@@ -48,7 +47,7 @@ from will_it_fit import calc'
 
 
 def imports(source: str, lines: list[str]) -> Iterator[Edit]:
-    """Statements that import a room, as they are to read."""
+    """Yield edits of the statements that import a package of the project."""
     for node in statements(ast.parse(source).body):
         if isinstance(node, ast.ImportFrom) and not node.level and _ours(str(node.module)):
             at = (node.lineno, _column(lines, node.lineno, node.col_offset))
@@ -63,7 +62,7 @@ def imports(source: str, lines: list[str]) -> Iterator[Edit]:
 
 
 def import_statements(alias: ast.alias) -> Iterator[str]:
-    """Statements that bind what ``import NAME`` does."""
+    """Yield statements that bind the same names as ``import NAME``."""
     bound = f" as {alias.asname}" * bool(alias.asname)
     top, _, below = alias.name.partition(".")
     if not _ours(alias.name):
@@ -79,12 +78,12 @@ def _ours(module: str) -> bool:
 
 
 def _column(lines: list[str], number: int, offset: int) -> int:
-    """Signs, where the parser counts bytes of UTF-8."""
+    """Convert an offset in UTF-8 bytes, as of the parser, to characters."""
     return len(lines[number - 1].encode()[:offset].decode())
 
 
 def example(line: str) -> str:
-    """One line of an example; a part of a statement stays as it is."""
+    """Rewrite one line of an example; part of a statement is left unchanged."""
     try:
         return bundled(line)
     except SyntaxError:
@@ -92,7 +91,7 @@ def example(line: str) -> str:
 
 
 def cells(text: str) -> str:
-    """A notebook in MyST with its code cells as they read below the package.
+    """Return a MyST notebook with rewritten code cells.
 
     >>> print(cells("```{code-cell} python3\\n:tags: [a]\\n\\nimport calc\\n```"))
     ```{code-cell} python3
@@ -105,9 +104,7 @@ def cells(text: str) -> str:
 
 
 def needed(path: Path, root: Path) -> bytes:
-    """What the engine has of a file of the project at `root`: all of it, but of a chapter only the
-    sections that references of a report lead to.
-    """
+    """Content of a file in the wheel: of chapters only the headings that reports refer to."""
     inside = path.relative_to(root)
     if inside == Path(TEMPLATE) or not any(inside.match(pattern) for pattern in CHAPTERS):
         return path.read_bytes()

@@ -1,6 +1,6 @@
-"""The built site as one file: ``python -m _ext.taking.packed``, with ``book`` on the path.
+"""Pack the built site into a ZIP file: ``python -m _ext.export.archive``, from ``book``.
 
-Unpacked anywhere, its pages open from the disk. It holds PDFs where they were made, not itself.
+It contains the PDFs, where they exist, but not itself. Its pages open from the disk.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ READABLE = (stat.S_IFREG | 0o644) << 16  # for a ZIP, where the mode of a file s
 
 
 def pack(site: Path, root: Path = ROOT) -> Path:
-    """Write the site as a ZIP into its own folder of downloads, and link it from every page."""
+    """Write the site as a ZIP file into its downloads, and link it from every page."""
     target = site / edition.DOWNLOADS / f"{NAME}.zip"
     target.parent.mkdir(exist_ok=True)
     target.unlink(missing_ok=True)

@@ -1,7 +1,6 @@
-"""What a reader takes along: which edition this is, the engine as one file, the site as one.
+"""The edition of the book in the footer of each page, and the wheel in the site.
 
-Pages carry an empty place for the edition; it is filled once both languages are written, so that a
-commit that changes no page costs no page.
+Footers are filled in after both languages are written, so that a commit rebuilds no page.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from .. import pipeline
-from . import build, bundle, repository, strict
+from . import build, bundle, repository, scripts
 
 BEGIN, END = "<!--edition-->", "<!--/edition-->"
-BESIDE = ("docs/sbom.cdx.json",)  # what the engine is made with
+BESIDE = ("docs/sbom.cdx.json",)
 ENGINE = "engine"
 DOWNLOADS = "downloads"  # what `make pdf` and `make zip` leave in the site
 LAUNCHERS = {"colab": "Colab", "binder": "Binder"}
@@ -33,7 +32,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Edition:
-    """Which edition of the book this is.
+    """Edition of the book.
 
     Attributes:
         version: of the package.
@@ -61,7 +60,7 @@ def git(root: Path, *words: str) -> str:
 
 
 def edition(root: Path) -> Edition:
-    """The edition of the project at `root`, from its package and its git."""
+    """Return the edition of the project at `root`, from its package and git."""
     return Edition(version("will-it-fit"),
                    git(root, "describe", "--always", "--dirty=+", "--exclude=*"),
                    git(root, "log", "-1", "--format=%cs", "--", "params"),
@@ -82,7 +81,7 @@ def notebook_of(page: Path, notebooks: frozenset[str]) -> str:
 
 
 def footer(shown: Edition, page: Path, site: Path) -> str:
-    """The line at the end of a page: edition, links to the repository, and downloads."""
+    """Return the footer of a page: edition, links to the repository, downloads."""
     tag = "zh" if page.parts[0] == "zh" else "en"
     words = WORDS[tag]
     parts = [html.escape(words[name].format(value)) for name, value in (
@@ -99,9 +98,9 @@ def footer(shown: Edition, page: Path, site: Path) -> str:
 
 
 def stamp(site: Path, shown: Edition, since: int = 0) -> None:
-    """Write the edition into every page of the built site; move scripts out of new ones.
+    """Write the edition into every page of the built site; move scripts out of new pages.
 
-    New are pages that were written `since` then, in ns, by the clock of the file system.
+    New pages are those written after `since` [ns].
     """
     for path in sorted(site.rglob("*.html")):
         inside = path.relative_to(site)
@@ -111,7 +110,7 @@ def stamp(site: Path, shown: Edition, since: int = 0) -> None:
         line = footer(shown, inside, site) if end else ""
         finished = f"{before}{begin}{line}{end}{after}"
         if path.stat().st_mtime_ns >= since:
-            finished = strict.outward(finished, site, to_root(inside))
+            finished = scripts.outward(finished, site, to_root(inside))
         if finished != text:
             pipeline.put(path, finished.encode())
 
@@ -136,8 +135,10 @@ def package(root: Path, site: Path) -> Path:
 
 
 def finish(site: Path, root: Path, since: int = 0) -> None:
-    """Put the engine of a project that is a package into its site, and the edition onto pages,
-    of which those are new that were written `since` then [ns]."""
+    """Write the wheel into the site and the edition into its pages.
+
+    New pages are those written after `since` [ns]. A project without a package has no wheel.
+    """
     if (root / "pyproject.toml").is_file():
         package(root, site)
     stamp(site, edition(root), since)

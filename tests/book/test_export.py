@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from _ext.export import archive, edition, repository, scripts
 from _ext.sharing import addresses
-from _ext.taking import edition, packed, repository, strict
 
 SHOWN = edition.Edition("1.2.3", "abc1234", "2026-01-31", "https://example.org/fit")
 ADDRESS = "https://github.com/a/b"
@@ -64,22 +64,22 @@ def test_pages_link_to_the_repository_where_its_address_is_set(page, offered, tm
 
 def test_scripts_leave_the_page_and_data_stays(small):
     data = '<script type="application/json">{"a": 1}</script>'
-    moved = strict.outward(f'{PAGE}{data}<button onclick="window.print()">', small, "../")
-    (script,) = (small / strict.FOLDER).iterdir()
+    moved = scripts.outward(f'{PAGE}{data}<button onclick="window.print()">', small, "../")
+    (script,) = (small / scripts.FOLDER).iterdir()
     assert script.read_text() == "let a = 1;\n"
-    assert f'<script src="../{strict.FOLDER}/{script.name}"></script>' in moved
+    assert f'<script src="../{scripts.FOLDER}/{script.name}"></script>' in moved
     assert data in moved
     assert 'data-action="print"' in moved
 
 
 def test_zipped_site_has_every_page_but_not_itself_and_no_dates(small):
-    target = packed.pack(small, small)
+    target = archive.pack(small, small)
     before = target.read_bytes()
-    archive = zipfile.ZipFile(target)
-    assert f"{packed.NAME}/zh/chapters/memory.html" in archive.namelist()
-    assert not [name for name in archive.namelist() if name.endswith(".zip")]
+    zipped = zipfile.ZipFile(target)
+    assert f"{archive.NAME}/zh/chapters/memory.html" in zipped.namelist()
+    assert not [name for name in zipped.namelist() if name.endswith(".zip")]
     assert target.name in (small / "index.html").read_text()
-    assert target.name not in archive.read(f"{packed.NAME}/index.html").decode()
+    assert target.name not in zipped.read(f"{archive.NAME}/index.html").decode()
     os.utime(small / "index.html", (1e9, 1e9))
     (small / "index.html").chmod(0o600)
-    assert packed.pack(small, small).read_bytes() == before
+    assert archive.pack(small, small).read_bytes() == before

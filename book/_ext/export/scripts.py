@@ -1,9 +1,8 @@
-"""No script stands in a page: a server may then forbid any that does (``book/nginx.conf``).
+"""Move inline scripts of pages into files, so that a server can forbid them (``book/nginx.conf``).
 
-The theme and the extensions write short scripts and handlers into pages. They are moved into files
-of their own, named by what they hold; handlers become attributes that ``book.js`` acts on. Sphinx's
-translations, which evaluate a text, are left out. What a script only stores as data stays. An
-address names what is in its file, for a server lets it be kept for good.
+Files are named by the digest of their content, since servers let browsers cache them for good.
+Handlers become attributes that ``book.js`` acts on. Sphinx's translations, which evaluate a text,
+are removed; scripts that only store data stay.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ DIGEST = re.compile(r'(?<=_static/)([^"?]+)\?digest=\w+')  # the theme's own
 
 
 def outward(text: str, site: Path, to_root: str) -> str:
-    """The page with its scripts in files below the folder `site`, `to_root` away from it."""
+    """Return the page with its scripts moved into files of the site; `to_root` leads there."""
     def moved(match: re.Match[str]) -> str:
         body = match["body"].strip()
         if DATA.search(match["attributes"]):

@@ -1,6 +1,7 @@
-"""The wheel of the engine: setuptools builds it with :class:`BuildPy`, and loads this file alone.
+"""Commands of setuptools that build the wheel: all packages of the checkout below one.
 
-What the checkout keeps side by side is gathered below one package, with what reports are made with.
+setuptools loads this file by its path, without the book's extension. Templates and chapters that
+a report needs are added.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from pathlib import Path
 from setuptools.command.build_py import build_py
 from setuptools.command.egg_info import egg_info
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # not by `_ext`, which needs Sphinx
-bundle = importlib.import_module("taking.bundle")
-repository = importlib.import_module("taking.repository")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `_ext` itself needs Sphinx
+bundle = importlib.import_module("export.bundle")
+repository = importlib.import_module("export.repository")
 
 DATA = ("params", "messages")
 TEXTS = ("book/_ext/**/*", "book/_templates/*", "notebooks/supplements/*.md",
@@ -24,10 +25,10 @@ TEXTS = ("book/_ext/**/*", "book/_templates/*", "notebooks/supplements/*.md",
 
 
 def gather(built: Path, root: Path) -> None:
-    """Move rooms below the package where they were built, and add what reports are made with.
+    """Move the built packages below one package, and add the files of reports.
 
     Args:
-        built: folder that holds the packages of the checkout, as copies.
+        built: folder with copies of the packages.
         root: of the project.
     """
     package = built / bundle.PACKAGE
@@ -60,10 +61,10 @@ def _rewrite(folder: Path, pattern: str, change: Callable[[str], str]) -> None:
 
 
 class BuildPy(build_py):
-    """Builds the packages of a wheel; an editable install keeps the checkout's own."""
+    """Builds the packages of a wheel; an editable install uses those of the checkout."""
 
     def run(self) -> None:
-        """Copy them as setuptools does, then gather them below one."""
+        """Copy the packages as setuptools does, then gather them below one."""
         super().run()
         if not self.editable_mode:
             gather(Path(self.build_lib), Path.cwd())

@@ -1,4 +1,4 @@
-"""Build the wheel: ``python book/_ext/taking/build.py FOLDER``; requires setuptools alone.
+"""Build the wheel: ``python book/_ext/export/build.py FOLDER``; requires setuptools alone.
 
 The same sources give the same bytes: setuptools runs in a copy of the packaged files, with fixed
 dates and modes.

@@ -1,4 +1,4 @@
-"""The notebook that a page offers: in the page's language, and running wherever the engine is.
+"""Notebooks for download: in the language of the page, for the installed package.
 
 What the theme copies is the source of both languages, with roles that only the book resolves.
 """
@@ -52,7 +52,7 @@ WORDS = {
 
 @functools.cache
 def _glued(path: Path, changed: float) -> dict[str, dict[str, str]]:
-    """MIME type -> name -> content of all that an executed notebook keeps for its prose."""
+    """MIME type -> name -> content of the glued outputs of an executed notebook."""
     glued: dict[str, dict[str, str]] = {TEXT: {}, DRAWING: {}}
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         for output in cell.get("outputs", ()):
@@ -64,7 +64,7 @@ def _glued(path: Path, changed: float) -> dict[str, dict[str, str]]:
 
 
 def plain(text: str) -> str:
-    """The text of a Python literal; anything else as it stands."""
+    """Evaluate the literal of a text; return any other text unchanged."""
     try:
         return str(ast.literal_eval(text))
     except (ValueError, SyntaxError):
@@ -72,7 +72,7 @@ def plain(text: str) -> str:
 
 
 def spoken(text: str, page: Path, source: Path) -> str:
-    """The prose of a cell of `page` with its numbers in place, and without the book's marks."""
+    """Return the prose of a cell with its numbers filled in and without roles."""
     def number(match: re.Match[str]) -> str:
         other, _, key = match[1].rpartition("::") if "::" in match[1] else ("", "", match[1])
         name = key.partition(":")[0]
@@ -102,7 +102,7 @@ def attach(cell: dict[str, Any], drawings: dict[str, str]) -> None:
 
 
 def portable(page: Path, source: Path, tag: str) -> str:
-    """The JSON of the notebook in the language `tag`, with a first cell that brings the engine."""
+    """Return the notebook in one language as JSON, with a first cell that installs the wheel."""
     notebook = languages.filtered(json.loads(page.read_text(encoding="utf-8")), tag)
     install: dict[str, Any] = {
         "cell_type": "code", "execution_count": None, "id": "engine", "metadata": {}, "outputs": [],
@@ -120,7 +120,7 @@ def portable(page: Path, source: Path, tag: str) -> str:
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
-    """Put the portable notebook in the place of each copy that this pass made."""
+    """Replace the copies of notebooks that this pass wrote."""
     if exception or app.builder.name != "html":
         return
     tag, source = languages.tag_of(app.config.language), Path(app.srcdir)

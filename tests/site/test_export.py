@@ -1,4 +1,4 @@
-"""What readers take along: the package, pages as notebooks, notebooks with their own files."""
+"""Downloads of the site: the wheel, pages as notebooks, parameterised notebooks."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from _project import ROOT
 
-from _ext.taking import edition
+from _ext.export import edition
 
 CARD = "example-card.yml"  # 256 GB hold what 64 GiB did not
 GOAL = """

@@ -1,1 +1,0 @@
-"""What of the site is taken along: editions, the engine, notebooks, one file; no page is made."""
