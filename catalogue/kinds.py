@@ -81,7 +81,7 @@ TEMPLATES = ("scenario", "device", "model", "goal", "link", "node", "prices", "m
              "measurements", "calibration")
 IMPORTED = "config.json of a Hugging Face model"
 OF_ANY = ("id", "name", "title", "note", "defaults", "also", "like")  # tell nothing of a kind
-SPELT = 0.8  # similarity from which on a key is taken for a misspelt one
+SPELT = 0.85  # similarity from which on a key is taken for a misspelt one
 WRITTEN = ("scenarios", "goals", "devices", "models", "nodes", "links", "prices")
 """Kinds of which readers write most files."""
 

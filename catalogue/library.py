@@ -5,6 +5,7 @@ A name is resolved in one way for every kind of entry, in whatever case it is wr
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
 from collections.abc import Mapping
@@ -113,7 +114,7 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
             except OSError as error:  # what the file system refuses
                 problem = f"cannot be read ({(error.strerror or 'refused').lower()})"
         if not _PUBLISHED.fullmatch(text) or text.endswith((".yml", ".yaml")):
-            raise ParamsError(f"{text}: {problem}.")
+            raise ParamsError(f"{text}: {problem}{_files_near(text, beside)}.")
     if stands(kind, text):
         return file_of(kind, text)
     named = _meant(kind, text)
@@ -123,6 +124,16 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
         raise ParamsError(f"'{text}' is a folder, expected a file or the name of {described(kind)}."
                           if is_folder(Path(text)) else _unknown(kind, text))
     return file_of(kind, named)
+
+
+def _files_near(text: str, beside: Path | None) -> str:
+    """The parameter file that may be meant by a path, for a message: in its folder, or here."""
+    for folder in (Path(text).parent, beside.parent if beside else Path()):
+        with contextlib.suppress(OSError, ValueError):
+            files = {path.name: path for path in [*folder.glob("*.yml"), *folder.glob("*.yaml")]}
+            for name in difflib.get_close_matches(Path(text).name, files, n=1):
+                return f", did you mean {files[name]}"
+    return ""
 
 
 def _meant(kind: str, text: str) -> str | None:
@@ -158,7 +169,7 @@ def _unknown(kind: str, text: str) -> str:
         *map(plain, also(kind, name)))}
     close = difflib.get_close_matches(wanted, filter(None, spelt), n=6, cutoff=0.5)
     near = list(dict.fromkeys(spelt[match] for match in close))[:3]
-    near = near or [name for name in existing if wanted in name]
+    near = near or [name for name in existing if wanted in name][:SHOWN]
     own = f"; {template} prints a template" if (template := new(kind)) else ""
     nearby = (f", the nearest names are {', '.join(near)}" if near else
             f", expected one of {len(existing)}, such as {', '.join(existing[:SHOWN])}")

@@ -9,7 +9,12 @@ import yaml
 _NOWHERE = {  # beginnings of lines that no parameter file has -> what is wrong with them
     r"\s*(- )?[A-Za-z_]\w*\s*：": "a full-width colon '：', write ': '",
     r"(<{7}|={7}|>{7})(\s|$)": "a merge conflict is not resolved",
-    r"```": "a code fence of Markdown, expected YAML alone"}
+    r"```": "a code fence of Markdown, expected YAML alone",
+    r"\+\s*[A-Za-z_]\w*:": "a line of a diff, expected the file itself",
+    r"\s*\d+:?\s+[A-Za-z_]\w*:": "a line number before the key, expected the file itself",
+    r"\$ ": "a command of a shell, expected the file itself",
+    r"\s*<(!DOCTYPE|html)": "a page in HTML, expected the file itself",
+    r"version https://git-lfs": "a pointer of Git LFS, fetch the file itself"}
 _AT_ERROR = {
     r"\s*[A-Za-z_]\w*\s*=\s*\S": "expected 'key: value', not 'key = value'",
     r"\s*[A-Za-z_]\w*:[^\s:/]": "no space after the colon, write 'key: value'",
@@ -25,7 +30,9 @@ _PROBLEMS = {  # of PyYAML -> whether it shows where its context begins, cause
     "could not find expected ':'": (True, "expected 'key: value'"),
     "mapping values are not allowed in this context": (False, _INDENTED),
     "did not find expected key": (False, _INDENTED),
+    "did not find expected node content": (False, "a value is missing"),
     "did not find expected <document start>": (False, _INDENTED)}
+_BLANKS = {"\t": "tab", "\u00a0": "no-break space", "\u3000": "full-width space"}
 _COMMENT = re.compile(r"(^|\s)#.*")
 
 
@@ -37,8 +44,10 @@ def explained(text: str, error: yaml.YAMLError) -> tuple[int, str]:
     problem = getattr(error, "problem", None) or "cannot be parsed"
     rows = text.split("\n")
     row = rows[line - 1] if line <= len(rows) else ""
-    if "\t" in row:
-        return line, "a tab, expected spaces"
+    before = max(1, min(start, line - 1))
+    for number, indented in enumerate(rows[before - 1:line], before):
+        if blank := re.match(f" *([{''.join(_BLANKS)}])", indented):
+            return number, f"a {_BLANKS[blank[1]]}, expected spaces"
     shows_at_start, cause = _PROBLEMS.get(problem, (False, f"not valid YAML, {problem}"))
     if mark and problem == "found character that cannot start any token":
         cause = f"'{row[mark.column]}' begins a value, put it in quotation marks"

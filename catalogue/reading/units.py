@@ -44,7 +44,8 @@ _QUANTITY = re.compile(
 _PREFIX = "|".join(_PREFIXES)
 _PATTERN = re.compile(rf"({_PREFIX}|)({'|'.join(_UNITS)})(s?)")
 _BITS = re.compile(rf"({_PREFIX}|)(?:b|bit)s?")
-_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_THOUSANDS = re.compile(r"(?<=[0-9])[,_](?=[0-9]{3}(?![0-9]))")
+_AROUND = " []()~≈<>≤≥="  # signs that people write about a number
 _COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _CURRENCIES = {"$": "USD", "¥": "CNY"}
 _CURRENCY = re.compile(rf"([$¥])\s*({_NUMBER})(?=/|$)")
@@ -227,8 +228,9 @@ def _near(text: str | int | float) -> str:
     """What was meant by a quantity in the signs of another country, or a share in percent."""
     if len(str(text)) > LONGEST:
         return ""
-    plain = unicodedata.normalize("NFKC", str(text)).strip().strip("[]()").strip()
+    plain = unicodedata.normalize("NFKC", str(text)).replace(MINUS, "-").strip(_AROUND)
     plain = _THOUSANDS.sub("", plain)
+    plain = re.sub(r"^([A-Za-z/]+)\s*([0-9.]+)$", r"\2 \1", plain)
     plain = _COMMA.sub(".", plain)
     plain = _CURRENCY.sub(lambda sign: f"{sign[2]} {_CURRENCIES[sign[1]]}", plain)
     return f", such as {plain}" if plain != str(text) and _QUANTITY.fullmatch(plain) else ""

@@ -157,7 +157,9 @@ def si_number(raw: Any, rule: Unit) -> float | int:
         bound = "more than" if rule.exclusive else "at least"
         raise ValueError(f"'{raw}' is out of range, expected {bound} {rule.minimum:g}")
     if rule.maximum is not None and value > rule.maximum:
-        raise ValueError(f"'{raw}' is out of range, expected at most {units.plain(rule.maximum)}")
+        percent = rule.maximum == 1 and rule.unit == units.DIMENSIONLESS and value <= 100
+        raise ValueError(f"'{raw}' is out of range, expected at most {units.plain(rule.maximum)}"
+                         + (f", or {raw}%" if percent and "%" not in str(raw) else ""))
     if not rule.bits and (in_bytes := units.in_bytes(raw)):
         raise ValueError(f"'{raw}' is {units.human(value, rule.unit)}, are bits meant? write "
                          f"{units.human(value, rule.unit)} or {in_bytes}")
@@ -172,7 +174,9 @@ def si_number(raw: Any, rule: Unit) -> float | int:
     if rule.integer and value > LARGEST_COUNT:
         raise ValueError(f"'{raw}' is out of range, expected at most {LARGEST_COUNT:g}")
     if rule.integer and not isinstance(value, int):
-        raise ValueError(f"'{raw}' is not a whole number")
+        whole = re.sub(r"^(\d{1,3})\.(\d{3})(?!\d)", r"\1\2", str(raw))
+        hint = f", are thousands meant? write {whole}" if whole != str(raw) else ""
+        raise ValueError(f"'{raw}' is not a whole number{hint}")
     return value
 
 
@@ -240,6 +244,13 @@ Date = Annotated[str, BeforeValidator(stated_date),
                  WithJsonSchema({"type": ["integer", "string"]})]
 
 
+def _ends(raw: Any) -> list[Any]:
+    """Both ends of a range. Raises ValueError for what is none."""
+    if not isinstance(raw, list) or len(raw) != 2:
+        raise ValueError("expected both ends of a range, such as [0.6, 0.8]")
+    return raw
+
+
 class Stated(BaseModel):
     """A quantity as a file has it, with its provenance; see :class:`Value`."""
 
@@ -247,7 +258,7 @@ class Stated(BaseModel):
     value: Any
     source: SourceKey = Field(default="", validate_default=True)
     kind: Kind = Field(default=None, validate_default=True)
-    range: Annotated[list[Any], Field(min_length=2, max_length=2)] | None = None
+    range: Annotated[list[Any], BeforeValidator(_ends)] | None = None
     date: Date | None = None
     section: str | int | float | None = None
     note: Text | None = None
@@ -280,6 +291,8 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
         if not rule.spread:
             raise ValueError("a shape, a layout or a length is exact and has no range")
         low, high = (si_number(bound, replace(rule, unit=unit)) for bound in stated.range)
+        if low > high:
+            raise ValueError(f"the range begins with '{stated.range[0]}', expected its lower end")
         if not low <= value <= high:
             raise ValueError(f"the value '{stated.value}' lies outside its range")
     section = None if stated.section is None else words.read(str(stated.section))

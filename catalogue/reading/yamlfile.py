@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import functools
 import re
@@ -166,7 +167,9 @@ def parse(path: Path, raw: bytes, last: str | None = None) -> YamlFile:
         reader = _Reader(name, text, last)
         return YamlFile(path, reader.document(), reader.lines)
     except UnicodeDecodeError:
-        raise ParamsError(f"{name}: not UTF-8 text, save it with the encoding UTF-8.") from None
+        is_text = b"\0" not in raw or raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        raise ParamsError(f"{name}: not UTF-8 text, save it with the encoding UTF-8." if is_text
+                          else f"{name}: not a text, expected a YAML file.") from None
     except yaml.reader.ReaderError as error:
         line = text.partition(chr(error.character))[0].count("\n") + 1
         raise ParamsError(f"{name}:{line}: a control character, expected plain text.") from None
@@ -249,7 +252,9 @@ class _Reader:
         result: dict[str, Any] = {}
         while (event := self._event()).__class__ is not yaml.MappingEndEvent:
             if event.__class__ is not yaml.ScalarEvent or event.anchor or event.tag:
-                self._refuse(event, "a key must be plain text")
+                self._refuse(event, "'{{' of a template is left, write the value"
+                             if event.__class__ is yaml.MappingStartEvent
+                             else "a key must be plain text")
             key = self._text(event)
             if key in result:
                 self._refuse(event, f"the key '{key[:60]}' is given twice")

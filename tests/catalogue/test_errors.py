@@ -30,6 +30,12 @@ CASES = [  # file, text of it, text in its place, line and message
     ("devices", "vendor: Nobody", "vendor:Nobody",
      "3: no space after the colon, write 'key: value'."),
     ("devices", "vendor: Nobody", 'vendor: "Nobody', "3: a quotation mark is not closed."),
+    ("devices", "vendor: Nobody", "vendor: x\n\u00a0type: y",
+     "4: a no-break space, expected spaces."),
+    ("devices", "range: [0.7, 0.9]", "range: [0.9, 0.7]",
+     "7: hbm_efficiency: the range begins with '0.9', expected its lower end."),
+    ("devices", "range: [0.7, 0.9]", "range: 0.7-0.9",
+     "7: hbm_efficiency.range: expected both ends of a range, such as [0.6, 0.8]."),
     ("devices", "vendor: Nobody", "vendor: no", '3: vendor: YAML reads no as false: write "no".'),
     ("devices", "1.6 TB/s", "3 Tb/s", "6: memory_bandwidth: '3 Tb/s' is 375 GB/s, are bits meant? "
      "write 375 GB/s or 3 TB/s."),
