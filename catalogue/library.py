@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin
@@ -25,6 +25,7 @@ from catalogue.reading.values import (
     Ref,
     Stated,
     Value,
+    Violations,
     annotated,
     is_path,
     sources,
@@ -215,8 +216,12 @@ def load(kind: str, reference: str | Path, overrides: dict[str, Override] | None
                                lambda: _validated(kind, path, {}, read(path)))
 
 
-def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile) -> Any:
-    """An entry made of its file, of those of what it is like, and of overrides."""
+def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile,
+               alone: bool = True) -> Any:
+    """An entry made of its file, of those of what it is like, and of overrides.
+
+    Where it is refused, so are files of the reader's own that it names, unless it is one of these.
+    """
     cls = class_of(kind)
     data = {"id": path.stem} | _with_base(kind, file)
     for dotted, override in given.items():
@@ -224,15 +229,33 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
     try:
         entry: Any = cls.model_validate(data, context=_provenance(data, path))
     except ValidationError as error:
-        if "like" in cls.model_fields and file.data.get("like") is not None and (
-                not (at := _problem(error)["loc"]) or at not in file.lines):
+        if "like" in cls.model_fields and file.data.get("like") is not None and any(
+                not item["loc"] or item["loc"] not in file.lines for item in error.errors()):
             load(kind, file.data["like"], beside=file.path)  # it is told of the base's file then
         origins = {keys: origin for keys, origin in file.origins.items() if keys} | {
             tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
-        raise ParamsError(refusal(cls, file, error, origins)) from None
+        raise ParamsError(*refusals(cls, file, error, origins),
+                          *(_refused_entries(cls, data, path) if alone else ())) from None
     if kind == "devices":
         _check_device(entry, file)
     return entry
+
+
+def _refused_entries(cls: type[Entry], data: Any, path: Path) -> Iterator[str]:
+    """Mistakes in files of the reader's own that a file names."""
+    for key, field in cls.model_fields.items() if isinstance(data, dict) else ():
+        ref, group = annotated(field, Ref), _entry_class(field.annotation)
+        for raw in data[key] if isinstance(data.get(key), list) else [data.get(key)]:
+            if ref and isinstance(raw, str):
+                with contextlib.suppress(ParamsError):  # a name that is unknown is told already
+                    named = locate(ref.kind, raw, path)
+                    if yamlfile.is_own(named):
+                        try:
+                            _validated(ref.kind, named, {}, read(named), alone=False)
+                        except ParamsError as error:
+                            yield from error.problems
+            elif group:
+                yield from _refused_entries(group, raw, path)
 
 
 def _provenance(data: Any, path: Path) -> Provenance:
@@ -259,7 +282,7 @@ def parsed(cls: type[Parsed], file: YamlFile, *keys: str) -> Parsed:
     try:
         return cls.model_validate(raw, context=_provenance(raw, file.path))
     except ValidationError as error:
-        raise ParamsError(refusal(cls, file, error, {}, keys)) from None
+        raise ParamsError(*refusals(cls, file, error, {}, keys)) from None
 
 
 def _check_device(device: hardware.Device, file: YamlFile) -> None:
@@ -289,9 +312,15 @@ def read(path: Path) -> YamlFile:
 def _with_base(kind: str, file: YamlFile, passed: tuple[Path, ...] = ()) -> dict[str, Any]:
     """An entry's data over that of the one it is like: what its file leaves out holds there too.
 
-    A group (peaks, power) is merged key by key; ``null`` takes a value away.
+    A group (peaks, power) is merged key by key; ``null`` takes a value away. A reader's own card
+    that is like no other has what is usual of its type, ``params/usual/``.
     """
     cls, reference = class_of(kind), file.data.get("like")
+    if kind == "devices" and reference is None and yamlfile.is_own(file.path) and (
+            is_file(path := ROOT / "usual" / f"{file.data.get('type')}.yml")):
+        usual = read(path).data
+        return over({key: _inherited(cls, key, raw, usual["defaults"], path)
+                     for key, raw in usual.items() if key not in OWN}, file.data)
     if "like" not in cls.model_fields or reference is None:
         return file.data
     where = file.where(("like",))
@@ -342,40 +371,67 @@ def _inherited(cls: type[Entry], key: str, raw: Any, defaults: Any, path: Path) 
     return raw
 
 
-def _problem(error: ValidationError) -> Any:
-    """The problem to tell: a misspelt key is both unknown and missing, the first says more."""
+def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
+             overridden: Mapping[KeyPath, str], above: tuple[str, ...] = ()) -> list[str]:
+    """Why an entry is refused: a sentence for each mistake, in the order of the file's lines.
+
+    Args:
+        cls: of the entry.
+        file: that describes it.
+        error: what pydantic found.
+        overridden: keys that are given elsewhere, with their origins.
+        above: keys under which the entry stands in its file.
+    """
     problems = error.errors(include_url=False)
-    return next((item for item in problems if item["type"] == "extra_forbidden"), problems[0])
+    foreign = next((item["loc"] for item in problems if item["type"] == "extra_forbidden"
+                    and len(item["loc"]) == 1 and item["loc"] not in overridden), None)
+    if foreign and not above and (other := _other_kind(cls, file)):
+        return [f"{file.where(foreign)}: {other}."]
+    misspelt = {(*item["loc"][:-1], near) for item in problems if item["type"] == "extra_forbidden"
+                for near in _near(cls, item["loc"])}
+    told: list[tuple[int, list[str]]] = []
+    for item in problems:
+        raised = item.get("ctx", {}).get("error")
+        if item["type"] == "missing" and item["loc"] in misspelt:
+            continue  # a misspelt key is both unknown and missing
+        of_lines: dict[int, str] = {}  # rules that one number breaks are told once
+        for one in raised.problems if isinstance(raised, Violations) else (raised,):
+            line, text = _refusal(cls, file, item, one, overridden, above)
+            of_lines.setdefault(line, text)
+        told.append((min(of_lines), [*of_lines.values()]))
+    return [text for _, texts in sorted(told) for text in texts]
 
 
-def refusal(cls: type[Entry], file: YamlFile, error: ValidationError,
-            overridden: Mapping[KeyPath, str], above: tuple[str, ...] = ()) -> str:
-    """Why an entry is refused, in a sentence with file and line, or the override's origin."""
-    problem = _problem(error)
+def _near(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:
+    """The key that is meant by an unknown one, if any is near."""
+    return difflib.get_close_matches(str(keys[-1])[:60], fields_at(cls, keys[:-1]), n=1)
+
+
+def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
+             overridden: Mapping[KeyPath, str], above: tuple[str, ...]) -> tuple[int, str]:
+    """Line of a mistake, 0 for that of an override, and its sentence; arguments as of
+    :func:`refusals`."""
     keys = (*above, *(key for key in problem["loc"] if key != "[key]"))
-    raised = problem.get("ctx", {}).get("error")
     inside = getattr(raised, "keys", ()) or tuple(re.findall(r"^'(\w+)'", str(raised)))
     origins = [text for key, text in overridden.items() if keys[:len(key)] == key]
     if not origins:  # a rule over a group or the whole, which the file alone may keep
         at = (*keys, *inside) if keys else ()
         below = [text for key, text in overridden.items() if key[:len(at)] == at]
         origins = [", ".join(below)] if below else []
-    where = origins[0] if origins else file.where(keys)
+    at = (*keys, *inside) if (*keys, *inside) in file.lines else keys
+    line = 0 if origins else file.line(at)
+    where = origins[0] if origins else file.where(at)
     name = ".".join(str(key)[:60] for key in keys)
     match problem["type"]:
         case "extra_forbidden":
-            if not origins and len(keys) == 1 and (other := _other_kind(cls, file)):
-                return f"{where}: {other}."
-            allowed = fields_at(cls, keys[len(above):-1])
-            near = difflib.get_close_matches(str(keys[-1])[:60], allowed, n=1)
-            hint = f"did you mean '{near[0]}'" if near else f"expected one of {', '.join(allowed)}"
-            return f"{where}: unknown key '{name}', {hint}."
+            near = _near(cls, keys[len(above):])
+            hint = (f"did you mean '{near[0]}'" if near else
+                    f"expected one of {', '.join(fields_at(cls, keys[len(above):-1]))}")
+            return line, f"{where}: unknown key '{name}', {hint}."
         case "missing":
-            return f"{where}: the key '{name}' is missing."
+            return line, f"{where}: the key '{name}' is missing."
         case "value_error":
             message = str(raised)
-            if not origins and (*keys, *inside) in file.lines:
-                where = file.where((*keys, *inside))
         case _:
             expected = {"model_type": "a group of keys", "list_type": "a list",
                         "dict_type": "a group of keys", "string_type": "a text",
@@ -389,7 +445,7 @@ def refusal(cls: type[Entry], file: YamlFile, error: ValidationError,
                 word = file.word(keys, found)
                 message = f'YAML reads {word} as {str(found).lower()}: write "{word}"'
     stop = "" if message.endswith("?") else "."
-    return f"{where}: {name + ': ' if name and not origins else ''}{message}{stop}"
+    return line, f"{where}: {name + ': ' if name and not origins else ''}{message}{stop}"
 
 
 def _other_kind(cls: type[Entry], file: YamlFile) -> str | None:

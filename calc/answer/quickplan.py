@@ -18,7 +18,7 @@ import yaml
 
 from calc.answer.nearest import layouts_of
 from calc.layouts.feasible import has_room
-from calc.layouts.layout import BLOCKS, COMPRESSED, DUMPER
+from calc.layouts.layout import DUMPER
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario, library, load_precision, load_scenario, model_inputs
 from catalogue.deployments.admission import cut_of, precisions, problems, subject_of
@@ -27,7 +27,7 @@ from catalogue.deployments.loading import SHORT
 from catalogue.engine import AT, CANDIDATE, engine_meant, fitting, profile_of, releases
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device, Node
-from catalogue.entries.models import CSA, Model
+from catalogue.entries.models import Model
 from catalogue.kernels import kernels_of, multiplied, published, published_precision, shown, tables
 from catalogue.planning import UNNAMED
 from catalogue.reading.files import write_whole
@@ -43,7 +43,6 @@ USUAL_CARDS = 8  # of a server that is not known
 MOST_SERVERS = 4  # of a search without a number of cards
 LENGTHS = {"input": 2048, "output": 512}  # tokens of a request, as in params/templates/
 SOURCE = {"source": "stated by the user", "kind": "assumed"}
-CHUNK, SHARE = 8192, 0.9  # tokens of a step and share of the memory, without an engine
 TIMES = ("ttft", "tpot", "e2e")
 _PATHS: dict[str, KeyPath] = {
     "input": ("workload", "input_tokens"), "output": ("workload", "output_tokens"),
@@ -228,7 +227,7 @@ def deployment_plan(*, model: Plain, card: Plain, cards: Plain | None = None,
     per_node = int(node.devices_per_node.value)
     count = builder.count("cards", builder.default("cards", per_node, f"one {node.id}"))
     servers = -(-count // per_node)
-    cluster = {"node": node.id, "nodes": servers} | (
+    cluster = {"node": device.node, "nodes": servers} | (
         {"devices": count} if count != servers * per_node else {})
     engine, precision_name = engine_and_precision(builder, its_model, device, node)
     tensor = math.gcd(count, per_node)
@@ -238,10 +237,6 @@ def deployment_plan(*, model: Plain, card: Plain, cards: Plain | None = None,
     workload = {"concurrency": builder.default("users", 1, "one request in flight"), **{
         f"{name}_tokens": builder.default(name, tokens, "tokens of a usual request")
         for name, tokens in LENGTHS.items()}, "arrivals": "closed-loop"}
-    if engine is None:
-        workload |= {"max_num_batched_tokens": CHUNK, "memory_utilization": SHARE,
-                     "block_size": (COMPRESSED if its_model.attention == CSA else BLOCKS)[
-                         device.type]}
     title = {of: f"{its_model.name[of]}, {count} × {device.name[of]}" for of in ("en", "zh")}
     data = {"title": title, "defaults": SOURCE, "model": model_name, "device": card_name,
             **({"engine": engine} if engine else {}), "cluster": cluster,

@@ -38,7 +38,7 @@ from catalogue.shipped import shortcomings
 
 say = messages("calc/commands/check")
 
-FEW = 10  # problems that people read before they mend one
+FEW = 40  # problems that people read before they mend one
 OF_TEXTS = ("operators.yml", "packages.yml", "startup_logs.yml")  # what others wrote, in our names
 SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml",
           "configurations.yml", *OF_TEXTS)  # in no folder of a kind
@@ -62,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
             action()
         except* ParamsError as errors:
             failed += 1
-            problems.update(dict.fromkeys(map(str, errors.exceptions)))
+            problems.update(dict.fromkeys(
+                problem for error in errors.exceptions for problem in error.problems))
 
     for file in args.files:
         attempt(partial(check_file, file, notes))

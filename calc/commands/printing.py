@@ -150,12 +150,12 @@ def print_entries(data: Mapping[str, Any]) -> None:
 
 
 def print_error(text: str) -> None:
-    """Say on stderr why there is no answer, in one sentence whatever of the input it repeats; to
-    whoever asked for JSON in JSON, too."""
-    line = sentence(text)
-    print(line, file=sys.stderr)
+    """Say on stderr why there is no answer, in one sentence per mistake; to whoever asked for JSON
+    in JSON, too."""
+    lines = "\n".join(map(sentence, text.split("\n")))
+    print(lines, file=sys.stderr)
     if "--json" in _arguments.get():
-        _print_answer("error", {"error": line})
+        _print_answer("error", {"error": lines})
 
 
 def _print_answer(name: str, data: Mapping[str, Any]) -> None:

@@ -26,10 +26,10 @@ from catalogue import (
 from catalogue.deployments.admission import ENGINE, KERNEL, announced, cut_of, problems, subject_of
 from catalogue.deployments.cuts import Cut, written
 from catalogue.deployments.physics_inputs import leaves_replica, scale_up_domain
-from catalogue.entries.deployments import DERIVED
+from catalogue.entries.deployments import DERIVED, usual_block
 from catalogue.entries.entry import watched
 from catalogue.entries.hardware import Node
-from catalogue.entries.models import CSA, DRAFTERS, EAGLE3, OWN_LAYER, Model
+from catalogue.entries.models import DRAFTERS, EAGLE3, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of
 from catalogue.messages import Pair, by_language, messages
 from catalogue.planning import Goal
@@ -181,10 +181,6 @@ say = messages("calc/layouts/layout")
 CUT = ("tensor", "pipeline", "data", "expert")
 DEALT = "mechanisms.prefill_context_parallel"
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
-BLOCKS = {"npu": 128, "gpu": 64, "tpu": 64}
-"""Tokens of a block likewise: those of the MLA kernels of each; of a TPU as of a GPU."""
-COMPRESSED = BLOCKS | {"gpu": 256}
-"""Those of kernels of compressed attention, which take no others."""
 ASSUMED = {"source": "a search: python -m calc search", "kind": "assumed"}
 PER_MILLE = 1000
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the former is ten times as fast
@@ -488,8 +484,8 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
         "input_tokens", "output_tokens", "context_tokens", "length_distribution",
         "length_variation") if getattr(demand, key) is not None}
     if choice.engine is None:
-        blocks = COMPRESSED if load_model(goal.model).attention == CSA else BLOCKS
-        workload["block_size"] = blocks[load_device(choice.device).type]
+        workload["block_size"] = usual_block(
+            load_device(choice.device), load_model(goal.model)).value
     if space.block_size is not None:
         workload["block_size"] = space.block_size
     workload |= arrival_settings(goal)

@@ -21,11 +21,18 @@ from catalogue.deployments.admission import LAID_OUT, cut_of, problems, subject_
 from catalogue.deployments.physics_inputs import drafter_problem, peak_problem
 from catalogue.deployments.profiles import launched, refuse_host, running_engine, underlaid
 from catalogue.deployments.scenario import Scenario
-from catalogue.entries.deployments import Documented, ScenarioFile
-from catalogue.entries.hardware import Device
+from catalogue.entries.deployments import (
+    Cluster,
+    Documented,
+    Parallelism,
+    ScenarioFile,
+    usual_block,
+    usual_value,
+)
+from catalogue.entries.hardware import Device, Node
 from catalogue.library import Override
 from catalogue.reading import yamlfile
-from catalogue.reading.files import LayoutError, ParamsError
+from catalogue.reading.files import LayoutError, Mistakes, ParamsError
 from catalogue.reading.values import Text, both_languages, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
@@ -326,9 +333,16 @@ def overridden_scenario(raw: YamlFile, overrides: dict[str, Override],
         override = own.get(".".join(map(str, keys)))
         return override.origin if override else raw.where(keys)
 
-    engine = running_engine(raw, own)
-    file: ScenarioFile = library.load("scenarios", path, own,
-                                      file=underlaid(raw, engine) if engine else raw)
+    mistakes, engine = Mistakes(), None
+    with mistakes:
+        engine = running_engine(raw, own)
+    with mistakes:
+        file: ScenarioFile = library.load("scenarios", path, own,
+                                          file=underlaid(raw, engine) if engine else raw)
+    if mistakes:
+        with mistakes:
+            check_devices_of(raw)
+    mistakes.report()
     stated = {*(raw.data.get("workload") or {}), *(
         key.removeprefix("workload.") for key in own if key.startswith("workload."))}
     if engine is not None:
@@ -339,22 +353,54 @@ def overridden_scenario(raw: YamlFile, overrides: dict[str, Override],
                   if key.startswith(f"{root}.")}
         return library.load(_ENTRIES[root], getattr(file, root), inside, path)
 
-    chosen = entry("device")
+    entries: dict[str, Any] = {}
+    for root in _ENTRIES:
+        with mistakes:
+            entries[root] = entry(root)
+    mistakes.report()
+    chosen = entries["device"]
     refuse_host(chosen, where("device"))
     if chosen.dies:
         raise ParamsError(f"{where('device')}: '{chosen.id}' is a package that software sees as "
                           f"{chosen.dies.value} devices, expected '{chosen.die}'.")
+    file, node = _on_servers(file, chosen, where)
+    if "block_size" not in file.workload.model_fields_set:
+        block = usual_block(chosen, entries["model"])
+        file = file.model_copy(update={
+            "workload": file.workload.model_copy(update={"block_size": block})})
     scenario = Scenario(
-        file, path, entry("model"), chosen,
-        library.load("nodes", file.cluster.node, beside=path), entry("precision"),
-        library.load("measurements", file.measured, beside=path) if file.measured else None,
+        file, path, **entries, node=node,
+        measured=(library.load("measurements", file.measured, beside=path) if file.measured
+                  else None),
         family=family, by_engine=engine.mechanisms if engine else {}, running=engine,
         stated_workload=frozenset(stated))
-    scenario = replace(scenario, host=host_of(scenario, where))
-    check_hardware(scenario, where)
-    if cut:
-        check_layout(scenario, where)
+    with mistakes:
+        scenario = replace(scenario, host=host_of(scenario, where))
+    with mistakes:
+        check_hardware(scenario, where)
+    with mistakes:
+        if cut:
+            check_layout(scenario, where)
+    mistakes.report()
     return scenario
+
+
+def _on_servers(file: ScenarioFile, device: Device, where: Callable[..., str]
+                ) -> tuple[ScenarioFile, Node]:
+    """A deployment with the servers that it states, or as many as it needs of those of its card."""
+    stated = file.cluster
+    name = stated.node or device.node
+    if name is None:
+        raise ParamsError(f"{where('cluster')}: no server is known that holds '{device.id}', "
+                          "expected cluster.node.")
+    node: Node = library.load("nodes", name)
+    per_node = node.devices_per_node.value
+    if "nodes" not in stated.model_fields_set and stated.devices:
+        nodes = usual_value(-(-stated.devices.value // per_node))
+    else:
+        nodes = stated.nodes
+    cluster = stated.model_copy(update={"node": name, "nodes": nodes})
+    return file.model_copy(update={"cluster": cluster}), node
 
 
 def host_of(scenario: Scenario, where: Callable[..., str]) -> Device | None:
@@ -421,14 +467,32 @@ def section_keys() -> dict[str, Collection[str]]:
 
 def check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse a parallelism that cannot be laid out: it divides neither cards nor tensors."""
-    cut = cut_of(scenario)
-    tp, pp, dp, _ = cut.degrees
-    if tp * pp * dp != scenario.devices:
+    check_devices(scenario.file.parallelism, scenario.devices, where)
+    for problem in problems(subject_of(scenario), cut_of(scenario), LAID_OUT):
+        raise LayoutError(f"{where('parallelism', problem.key)}: {problem.text['en']}.")
+
+
+def check_devices(cut: Parallelism, devices: int, where: Callable[..., str]) -> None:
+    """Refuse a parallelism of more or fewer devices than there are."""
+    tp, pp, dp = (int(degree.value) for degree in (
+        cut.tensor_parallel, cut.pipeline_parallel, cut.data_parallel))
+    if tp * pp * dp != devices:
         raise LayoutError(f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data "
                           f"parallel = {tp} x {pp} x {dp} = {tp * pp * dp} devices, but the "
-                          f"cluster has {scenario.devices}.")
-    for problem in problems(subject_of(scenario), cut, LAID_OUT):
-        raise LayoutError(f"{where('parallelism', problem.key)}: {problem.text['en']}.")
+                          f"cluster has {devices}.")
+
+
+def check_devices_of(raw: YamlFile) -> None:
+    """Refuse the same of a file that is refused for other mistakes, as far as they let it."""
+    try:
+        cut = library.parsed(Parallelism, raw, "parallelism")
+        cluster = (library.parsed(Cluster, raw, "cluster") if "cluster" in raw.data
+                   else Cluster())
+        device: Device = library.load("devices", raw.data["device"], beside=raw.path)
+        node: Node = library.load("nodes", str(cluster.node or device.node))
+    except (ParamsError, KeyError, TypeError):
+        return  # told with the others
+    check_devices(cut, cluster.cards(node), lambda *keys: raw.where(keys))
 
 
 def check_host_cache(scenario: Scenario, where: Callable[..., str]) -> None:

@@ -376,21 +376,26 @@ def running_engine(file: YamlFile, given: Mapping[str, Override] | None = None) 
                                         for key in ("engine", "device", "model", "precision"))
     if not (isinstance(engine, str) and isinstance(device, str) and isinstance(model, str)):
         return None
+    at = own["engine"].origin if "engine" in own else f"{file.where(('engine',))}: engine"
     try:
         card: Device = library.load("devices", device, beside=file.path)
         of: Model = library.load("models", model, beside=file.path)
         stored = (library.load("precisions", precision, beside=file.path)
                   if isinstance(precision, str) else None)
     except ParamsError:
+        try:
+            name, _, written = engine.partition(AT)
+            release_of(library.load("profiles", _path(name.strip(), file.path)), written or None)
+        except ParamsError as error:
+            raise ParamsError(*(f"{at}: {problem}" for problem in error.problems)) from None
         return None
     drafts, apart = (_raw_number(file, own, *path) for path in (
         ("workload", "draft_tokens"), ("mechanisms", "separate_pools")))
     refuse_host(card, own["device"].origin if "device" in own else file.where(("device",)))
-    at = own["engine"].origin if "engine" in own else f"{file.where(('engine',))}: engine"
     try:
         return running(engine, card, of, drafts > 0, file.path, stored, apart == 1)
     except ParamsError as error:
-        raise type(error)(f"{at}: {error}") from None
+        raise type(error)(*(f"{at}: {problem}" for problem in error.problems)) from None
 
 
 def _raw_number(file: YamlFile, own: Mapping[str, Override], section: str, key: str) -> float:

@@ -267,9 +267,7 @@ class Scenario:
     @property
     def devices(self) -> int:
         """Number of devices of the deployment."""
-        cluster = self.file.cluster
-        count = cluster.nodes.value * self.node.devices_per_node.value
-        return int(cluster.devices.value if cluster.devices else count)
+        return self.file.cluster.cards(self.node)
 
     def values(self) -> dict[str, Value]:
         """Inputs that carry a provenance of their own, by symbol."""

@@ -37,8 +37,16 @@ from catalogue.entries.entry import (
     together,
 )
 from catalogue.entries.formulas import Inputs, WrittenTree, symbols
-from catalogue.entries.hardware import Dtype, Number, RequestRate, ShareOrZero, TimeOrZero
-from catalogue.entries.models import Checkpoint, DraftMethod, TextKind
+from catalogue.entries.hardware import (
+    Device,
+    Dtype,
+    Node,
+    Number,
+    RequestRate,
+    ShareOrZero,
+    TimeOrZero,
+)
+from catalogue.entries.models import CSA, Checkpoint, DraftMethod, Model, TextKind
 from catalogue.reading import units
 from catalogue.reading.values import (
     AllRequests,
@@ -153,6 +161,11 @@ def load_of_agent(raw: Mapping[str, Any], *at: str) -> dict[str, Any]:
         load = dict.fromkeys(("input_tokens", "output_tokens"), 1)
     units = {"prefix_hit_share": "", "think_time": " s"}
     return {key: f"{number}{units.get(key, ' token')}" for key, number in load.items()}
+
+
+def usual(number: float, unit: str = "1") -> Any:
+    """Field of a quantity that has one usual value."""
+    return Field(default_factory=lambda: usual_value(number, unit))
 
 
 Role = Literal["both", "prefill", "decode"]
@@ -342,12 +355,34 @@ class Precision(Called):
     checkpoints: list[Checkpoint] = []
 
 
-class Cluster(Entry):
-    """The hardware of a deployment."""
+BLOCKS = {"npu": 128, "gpu": 64, "tpu": 64}
+"""Tokens of a cache block by type of card: those of its MLA kernels; of a TPU as of a GPU."""
+COMPRESSED = BLOCKS | {"gpu": 256}
+"""Those of kernels of compressed attention, which take no others."""
 
-    node: NodeName
-    nodes: Count
+
+def usual_value(number: float, unit: str = "1") -> Value:
+    """A number that a file need not state."""
+    return Value(number, unit, f"{number:g} {unit}".removesuffix(" 1"), "usual", "assumed",
+                 number, number)
+
+
+def usual_block(device: Device, model: Model) -> Value:
+    """Tokens of a block of the cache, where neither deployment nor engine states them."""
+    return usual_value((COMPRESSED if model.attention == CSA else BLOCKS)[device.type], "token")
+
+
+class Cluster(Entry):
+    """The hardware of a deployment: servers, absent that of the card, and their number."""
+
+    node: NodeName | None = None
+    nodes: Count = usual(1)
     devices: Count | None = None
+
+    def cards(self, node: Node) -> int:
+        """Devices of the deployment, on servers of a kind [1]."""
+        return int(self.devices.value if self.devices
+                   else self.nodes.value * node.devices_per_node.value)
 
 
 class Parallelism(Entry):
@@ -362,9 +397,9 @@ class Parallelism(Entry):
     """
 
     tensor_parallel: Count
-    pipeline_parallel: Count
-    data_parallel: Count
-    expert_parallel: Count
+    pipeline_parallel: Count = usual(1)
+    data_parallel: Count = usual(1)
+    expert_parallel: Count = usual(1)
     expert_tensor_parallel: CountOrZero | None = None
     redundant_experts: CountOrZero | None = None
     shared_expert_ranks: CountOrZero | None = None
@@ -392,8 +427,8 @@ class Workload(Entry):
     ``think_time`` after an answer (``closed-loop``; absent: at once), or independently at an
     ``arrival_rate`` (``poisson``), where ``concurrency`` is the most that are in flight; absent, a
     closed loop without thinking. Chunk, block size and memory share that a deployment does not
-    state are its engine's, as are decode steps between two looks for requests and tokens sent
-    together (of none: 1).
+    state are its engine's, else what is usual (of blocks: of the card, :func:`usual_block`), as are
+    decode steps between two looks for requests and tokens sent together (of none: 1).
     ``host_cache``: memory of each server for caches that the cards have dropped (absent: none).
 
     From an ``agent`` follow lengths, a closed loop with its ``think_time``, and the mechanism
@@ -418,9 +453,9 @@ class Workload(Entry):
     arrivals: Literal["burst", "closed-loop", "poisson"] | None = None
     think_time: TimeOrZero | None = None
     arrival_rate: RequestRate | None = None
-    max_num_batched_tokens: Tokens
-    block_size: Length
-    memory_utilization: Share
+    max_num_batched_tokens: Tokens = usual(8192, "token")
+    block_size: Length = usual(64, "token")
+    memory_utilization: Share = usual(0.9)
     host_cache: BytesOrZero | None = None
     scheduler_recv_interval: Count | None = None
     stream_interval: Length | None = None
@@ -595,7 +630,7 @@ class ScenarioFile(Titled):
     model: ModelName
     device: DeviceName
     engine: str | None = None
-    cluster: Cluster
+    cluster: Cluster = Field(default_factory=Cluster)
     parallelism: Parallelism
     precision: PrecisionName
     workload: Workload

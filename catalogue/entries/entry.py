@@ -22,6 +22,7 @@ from catalogue.reading.values import (
     SourceKey,
     Text,
     Unit,
+    Violations,
     Words,
     si_number,
 )
@@ -86,14 +87,24 @@ class Entry(BaseModel):
         return super().model_rebuild(**{**given, "_types_namespace": {}})
 
     def violations(self) -> Iterable[Problem]:
-        """Rules over several keys that the entry breaks; the first one refuses it."""
+        """Rules over several keys that the entry breaks.
+
+        A rule may rest on those before it: after a broken one, errors of arithmetic end the list.
+        """
         return ()
 
     @model_validator(mode="after")
     def _without_violations(self) -> Self:
-        for problem in self.violations():
-            message, *keys = (problem,) if isinstance(problem, str) else problem
-            raise Misplaced(str(message), *keys)
+        broken: list[Misplaced] = []
+        try:
+            for problem in self.violations():
+                message, *keys = (problem,) if isinstance(problem, str) else problem
+                broken.append(Misplaced(str(message), *keys))
+        except (ArithmeticError, AttributeError, LookupError, TypeError):
+            if not broken:
+                raise
+        if broken:
+            raise Violations(*broken)
         return self
 
 

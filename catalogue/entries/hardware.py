@@ -4,9 +4,9 @@ links, nodes, and what was measured on them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from catalogue.entries.entry import (
     Called,
@@ -42,6 +42,7 @@ from catalogue.reading.values import (
     Positive,
     PriceInDollars,
     PriceInYuan,
+    Provenance,
     Rent,
     Reserve,
     Share,
@@ -58,6 +59,9 @@ Architecture = Literal["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "
                        "sm_121", "gfx942", "gfx950", "ascend-a1", "ascend-a2", "ascend-a3",
                        "ascend-a5"]
 """Instruction sets that kernels are written for, as their makers name them."""
+InstructionSet = Annotated[
+    Words, BeforeValidator(lambda raw, info: instruction_set(raw, info.context)),
+    WithJsonSchema({"type": "string", "examples": list(get_args(Architecture))})]
 STACKS = {"sm": "cuda", "gfx": "rocm", "ascend": "cann"}
 """Software that drives an architecture, by the beginning of its name."""
 STACK_OF = {"NVIDIA": "cuda", "AMD": "rocm", "Huawei": "cann"}
@@ -66,6 +70,14 @@ WIDE = ("bf16", "fp16")
 """Dtypes of 16 bits, to which what a card does not multiply is widened: the first that it has."""
 STREAMS = ("weight-streaming", "copy", "host-to-device", "device-to-host")
 ROUNDING = 0.02  # of published figures: 7 links of 28 GB/s are printed as 196 or 200 GB/s
+
+
+def instruction_set(raw: Any, given: Provenance | None) -> Any:
+    """An architecture: one that is known, or any of a reader's own card, without known kernels."""
+    if raw in get_args(Architecture) or (given is not None and given.own):
+        return raw
+    raise ValueError(f"'{str(raw)[:40]}' is not known, expected one of "
+                     f"{', '.join(get_args(Architecture))}")
 
 
 class Peaks(Entry):
@@ -108,8 +120,9 @@ class Device(Called):
         like: device whose values hold for whatever this file leaves out.
         type: as its maker calls it, or ``host``; what runs on it, the next two say.
         stack: what engines reach it through, such as ``cuda``; absent, that of the next or maker.
-        architecture: instruction set that kernels are written for; absent, no kernels of an engine
-            are known for it: times are those of its class.
+        architecture: instruction set that kernels are written for; of a reader's own card any
+            name. Absent, or where it is none of ``Architecture``, no kernels of an engine are
+            known for it: times are those of its class.
         dies: for a package that software sees as several devices: their number, and ``die`` the
             entry of one. Such an entry describes what is bought, a deployment names the die.
         memory_capacity, memory_bandwidth: of the whole device [B], [B/s].
@@ -131,7 +144,7 @@ class Device(Called):
     vendor: Words
     type: Literal["npu", "gpu", "tpu", "host"]
     stack: Words | None = None
-    architecture: Architecture | None = None
+    architecture: InstructionSet | None = None
     dies: Count | None = None
     die: DeviceName | None = None
     memory_type: Words | None = None
@@ -204,7 +217,7 @@ class Device(Called):
     @property
     def software(self) -> str | None:
         """What engines reach it through: ``cuda``, ``rocm``, ``cann``, …; None if nobody says."""
-        if self.architecture:
+        if self.architecture in get_args(Architecture):
             return next(stack for begins, stack in STACKS.items()
                         if self.architecture.startswith(begins))
         return self.stack or STACK_OF.get(self.vendor)

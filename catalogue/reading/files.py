@@ -43,15 +43,49 @@ def _shortened(text: str, most: int) -> str:
 
 
 class ParamsError(Exception):
-    """Bad input, told in one :func:`sentence`: file, line, what is wrong, what was expected."""
+    """Bad input: for each mistake a :func:`sentence` with file, line and what was expected."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(sentence(text))
+    def __init__(self, *problems: str) -> None:
+        super().__init__(*map(sentence, problems))
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """A sentence for each mistake."""
+        return self.args
 
 
 class LayoutError(ParamsError):
     """A deployment that is well described and cannot be laid out: an answer, where many are tried.
     """
+
+
+class Mistakes:
+    """Context manager that collects the mistakes of several checks, to report them together."""
+
+    def __init__(self) -> None:
+        self._errors: list[ParamsError] = []
+
+    def __enter__(self) -> Mistakes:
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        if isinstance(error, ParamsError):
+            self._errors.append(error)
+        return isinstance(error, ParamsError)
+
+    def __bool__(self) -> bool:
+        return bool(self._errors)
+
+    def report(self) -> None:
+        """Raise what was collected, each mistake once: a LayoutError if it is no more than that."""
+        if self._errors:
+            kinds = {type(error) for error in self._errors}
+            kind = kinds.pop() if len(kinds) == 1 else ParamsError
+            raise kind(*dict.fromkeys(
+                problem for error in self._errors for problem in error.problems)) from None
 
 
 ROOT = Path(__file__).resolve().parents[2] / "params"

@@ -83,6 +83,14 @@ class Misplaced(ValueError):
         self.keys = keys
 
 
+class Violations(ValueError):
+    """Rules over several keys that an entry breaks."""
+
+    def __init__(self, *problems: Misplaced) -> None:
+        super().__init__("; ".join(map(str, problems)))
+        self.problems = problems
+
+
 @dataclass(frozen=True)
 class Provenance:
     """What a file's values are checked against.

@@ -60,10 +60,12 @@ class YamlFile:
         for length in range(len(keys), -1, -1):
             if keys[:length] in self.origins:
                 return self.origins[keys[:length]]
-        for length in range(len(keys), 0, -1):
-            if keys[:length] in self.lines:
-                return f"{self.name}:{self.lines[keys[:length]]}"
-        return f"{self.name}:1"
+        return f"{self.name}:{self.line(keys)}"
+
+    def line(self, keys: KeyPath) -> int:
+        """Line of the deepest known prefix of a key path, at least 1."""
+        return next((self.lines[keys[:length]] for length in range(len(keys), 0, -1)
+                     if keys[:length] in self.lines), 1)
 
     @functools.cached_property
     def name(self) -> str:

@@ -29,9 +29,10 @@ def number(value: float, low: float | None = None, high: float | None = None) ->
 
 
 def sentence(action, *args, **kwargs) -> str:
+    """The first sentence with which an action is refused."""
     with pytest.raises(ParamsError) as caught:
         action(*args, **kwargs)
-    message = str(caught.value)
+    message = caught.value.problems[0]
     assert "\n" not in message
     assert message.endswith((".", "?"))
     return message

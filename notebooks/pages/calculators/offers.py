@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from calc.layouts.layout import BLOCKS, UTILIZATION, changed
+from calc.layouts.layout import UTILIZATION, changed
 from catalogue import (
     Scenario,
     load_device,
@@ -28,6 +28,7 @@ from catalogue.deployments.physics_inputs import (
 )
 from catalogue.deployments.profiles import running
 from catalogue.engine import fitting
+from catalogue.entries.deployments import BLOCKS
 from catalogue.entries.hardware import WIDE, Device, Node
 from catalogue.entries.models import CSA, Model
 from catalogue.kernels import (
