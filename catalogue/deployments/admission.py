@@ -34,7 +34,7 @@ from catalogue.deployments.physics_inputs import (
 from catalogue.deployments.profiles import Starts
 from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.engine import engine_meant, fitting, has_profile
-from catalogue.entries.deployments import Precision
+from catalogue.entries.deployments import USUAL_SOURCE, Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import DRAFTERS, Model
 from catalogue.entries.profiles import in_order
@@ -524,7 +524,19 @@ def unsourced(scenarios: Iterable[Scenario]) -> Pair | None:
             notes.append(borrowed(scenario.running.stated, scenario.running.name))
         if words := kernel_words(subject_of(scenario)):
             notes.append(say("kernels", words=words))
+        if undescribed := usual_of_card(scenario):
+            notes.append(say("usual-of-type", device=scenario.device.id,
+                             type=scenario.device.type.upper(), names=", ".join(undescribed)))
     return join((" ", ""), list(dict.fromkeys(filter(None, notes)))) if any(notes) else None
+
+
+def usual_of_card(scenario: Scenario) -> list[str]:
+    """Keys of a card that its file does not state, for which what is usual of its type stands."""
+    stated = {key: getattr(scenario.device, key) for key in (
+        "hbm_efficiency", "runtime_reserve", "system_reserve")}
+    link = load("links", scenario.node.device_link).device_bandwidth
+    return [key for key, value in (stated | {"node": link}).items()
+            if value is not None and value.source == USUAL_SOURCE]
 
 
 def borrowed(requested: str, nearest: str) -> Pair | None:

@@ -488,8 +488,8 @@ def check_devices_of(raw: YamlFile) -> None:
         cut = library.parsed(Parallelism, raw, "parallelism")
         cluster = (library.parsed(Cluster, raw, "cluster") if "cluster" in raw.data
                    else Cluster())
-        device: Device = library.load("devices", raw.data["device"], beside=raw.path)
-        node: Node = library.load("nodes", str(cluster.node or device.node))
+        name = cluster.node or library.load("devices", raw.data["device"], beside=raw.path).node
+        node: Node = library.load("nodes", str(name))
     except (ParamsError, KeyError, TypeError):
         return  # told with the others
     check_devices(cut, cluster.cards(node), lambda *keys: raw.where(keys))

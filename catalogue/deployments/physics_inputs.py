@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from catalogue import library
-from catalogue.entries.deployments import Offload, Precision
+from catalogue.entries.deployments import USUAL_SOURCE, Offload, Precision
 from catalogue.entries.entry import Entry
 from catalogue.entries.formulas import inputs_of, neutral, symbols
 from catalogue.entries.hardware import (
@@ -552,7 +552,18 @@ def _priors(scenario: Scenario) -> list[Knob]:
         result += [Knob(name, getattr(priors, name) or getattr(priors, key), (key,))
                   for key in (FETCHING if offload.fetched else COMPUTING)
                   for name in [shares.get(key, key)]]
-    return result + _fetching(scenario)
+    return result + _fetching(scenario) + _undescribed_links(scenario)
+
+
+def _undescribed_links(scenario: Scenario) -> list[Knob]:
+    """Rates of links of which nothing is known but what is usual, in their wide ranges."""
+    node, result = scenario.node, []
+    for name, moved_with in (("device_link", ("pair_bandwidth",)), ("network_link", ())):
+        rate = library.load("links", getattr(node, name)).device_bandwidth
+        if rate.source == USUAL_SOURCE and (moved_with or scenario.file.cluster.nodes.value > 1):
+            symbol = f"{name}_bandwidth" if moved_with else "network_bandwidth"
+            result.append(Knob(symbol, rate, (symbol, *moved_with)))
+    return result
 
 
 def _alone(values: Mapping[str, Value | None]) -> list[Knob]:

@@ -355,6 +355,8 @@ class Precision(Called):
     checkpoints: list[Checkpoint] = []
 
 
+USUAL_SOURCE = "usual"
+"""Source of what a file does not state, and that has a usual value."""
 BLOCKS = {"npu": 128, "gpu": 64, "tpu": 64}
 """Tokens of a cache block by type of card: those of its MLA kernels; of a TPU as of a GPU."""
 COMPRESSED = BLOCKS | {"gpu": 256}
@@ -363,7 +365,7 @@ COMPRESSED = BLOCKS | {"gpu": 256}
 
 def usual_value(number: float, unit: str = "1") -> Value:
     """A number that a file need not state."""
-    return Value(number, unit, f"{number:g} {unit}".removesuffix(" 1"), "usual", "assumed",
+    return Value(number, unit, f"{number:g} {unit}".removesuffix(" 1"), USUAL_SOURCE, "assumed",
                  number, number)
 
 

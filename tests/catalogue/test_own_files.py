@@ -2,26 +2,39 @@
 
 import pytest
 
+import calc
 import catalogue
 from catalogue import ParamsError
+from catalogue.deployments.admission import unsourced
 
 CARD = """
 vendor: Falcon Semi
 type: gpu
 memory_capacity: 128 GB
 memory_bandwidth: 3.2 TB/s
-hbm_efficiency: 0.7
-runtime_reserve: 2 GB
 matrix_peak: {bf16: 800 TFLOPS, fp8: 1600 TFLOPS}
 """
+
+
+PLAN = """
+model: deepseek-v3
+device: falcon-128.yml
+precision: fp8-block
+parallelism: {tensor_parallel: 8}
+workload: {concurrency: 32, input_tokens: 2048, output_tokens: 512}
+"""
+
+
+def write(folder, name, text):
+    path = folder / f"{name}.yml"
+    path.write_text(text, "utf-8")
+    return path
 
 
 @pytest.fixture
 def card(tmp_path):
     def written(text):
-        path = tmp_path / "falcon-128.yml"
-        path.write_text(text, "utf-8")
-        return catalogue.load_device(path)
+        return catalogue.load_device(write(tmp_path, "falcon-128", text))
 
     return written
 
@@ -49,6 +62,7 @@ cluster: {node: hgx-h200, nodes: 1}
 precision: fp8-block
 parallelism: {tensor_parallel: 7, pipeline_parallel: 1, data_parallel: 1, expert_parallel: 1}
 workload:
+  concurrency: many
   input_tokens: 2048 ms
   ouput_tokens: 512
   block_size: [64]
@@ -63,13 +77,43 @@ matrix_peak: {bf16: 800 TFLOPS}
 
 
 def test_all_mistakes_of_a_plan_and_its_card_are_reported_at_once(tmp_path):
-    (tmp_path / "plan.yml").write_text(MISTAKEN, "utf-8")
-    (tmp_path / "card.yml").write_text(MISTAKEN_CARD, "utf-8")
+    write(tmp_path, "card", MISTAKEN_CARD)
     with pytest.raises(ParamsError) as caught:
-        catalogue.load_scenario(tmp_path / "plan.yml")
+        catalogue.load_scenario(write(tmp_path, "plan", MISTAKEN))
     places = [problem.removeprefix(f"{tmp_path}/").partition(": ")[0]
               for problem in caught.value.problems]
     assert sorted(places) == sorted([
-        "plan.yml:2", "plan.yml:4", "plan.yml:7", "plan.yml:8", "plan.yml:9", "plan.yml:10",
-        "plan.yml:11", "plan.yml:12", "card.yml:2", "card.yml:3", "card.yml:4", "card.yml:1"])
+        "plan.yml:2", "plan.yml:4", "plan.yml:7", "plan.yml:9", "plan.yml:10", "plan.yml:11",
+        "plan.yml:12", "plan.yml:13", "card.yml:2", "card.yml:3", "card.yml:4", "card.yml:1"])
     assert "did you mean 'memory_bandwidth'" in str(caught.value)
+
+
+@pytest.mark.parametrize(("engine", "known"), [
+    ("", {"max_num_batched_tokens": 8192, "block_size": 64, "memory_utilization": 0.9}),
+    ("engine: vllm-ascend@0.18.0", {"block_size": 128})])
+@pytest.mark.parametrize("architecture", ["", "architecture: my-arch"])
+def test_a_plan_of_few_lines_on_a_card_of_few_lines_fits(tmp_path, engine, known, architecture):
+    write(tmp_path, "falcon-128", CARD + architecture)
+    scenario = catalogue.load_scenario(write(tmp_path, "plan", PLAN + engine))
+    inputs = scenario.inputs()
+    assert {name: inputs[name] for name in known} == known
+    assert [inputs[f"{name}_parallel"] for name in ("pipeline", "data", "expert")] == [1, 1, 1]
+    assert scenario.devices == scenario.node.devices_per_node.value == 8
+    assert calc.estimate(scenario).fits
+    wide = {knob.name for knob in scenario.knobs() if knob.value.source == "usual"}
+    assert wide == {"hbm_efficiency", "runtime_reserve", "system_reserve", "device_link_bandwidth"}
+    note = unsourced([scenario])[0]
+    assert all(words in note for words in ("hbm_efficiency", "node", "known"))
+
+
+@pytest.mark.parametrize("kind", ["gpu", "npu", "tpu"])
+def test_usual_values_hold_for_each_type_unless_stated(card, kind):
+    own = card(CARD.replace("gpu", kind) + "system_reserve: 3 GB\nnode: hgx-h200")
+    assert (own.system_reserve.value, own.node) == (3_000_000_000, "hgx-h200")
+    assert own.hbm_efficiency.low <= 0.4 < 0.85 <= own.hbm_efficiency.high
+
+
+def test_servers_are_as_many_as_the_cards_need(tmp_path):
+    write(tmp_path, "falcon-128", CARD)
+    text = PLAN.replace("8}", "8, data_parallel: 3}") + "cluster: {devices: 24}"
+    assert catalogue.load_scenario(write(tmp_path, "plan", text)).file.cluster.nodes.value == 3

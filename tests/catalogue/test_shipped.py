@@ -32,7 +32,7 @@ TEMPLATES = [("devices", "device"), ("models", "model"), ("scenarios", "scenario
              ("prices", "prices"), ("goals", "goal"), ("nodes", "node"), ("links", "link"),
              ("mechanisms", "mechanisms"), ("measurements", "measurements"),
              ("calibrations", "calibration")]
-UNSOURCED = {"s0", "s1", "s2", "s3", "arithmetic"}  # the documents, and what is computed
+UNSOURCED = {"s0", "s1", "s2", "s3", "arithmetic", "usual"}  # without an address
 INCOMPLETE = [  # what a card is changed to, and what keeps it out of the catalogue
     ("data sheet, kind: vendor, date: 2024",
      "4: 'data sheet' are words, expected a key of params/sources/, where its address stands."),

@@ -163,14 +163,18 @@ no-source =
     }
 
 no-engine-known =
-    .en = no kernels of an engine are known for '{ $device }'{ $named ->
-        [yes] { " " }(what else { $engine } does is taken from its defaults)
-       *[no] { "" }
-    }; computed with those of the class '{ $cards }', in wide ranges
-    .zh = 尚无引擎在 '{ $device }' 上的算子资料{ $named ->
-        [yes] （{ $engine } 的其他行为取其默认值）
-       *[no] { "" }
-    }；按 '{ $cards }' 类的算子计算，区间较宽
+    .en = { $named ->
+        [yes] it is not known whether { $engine } runs on '{ $device }'; computed with its overheads and
+       *[no] no kernels of an engine are known for '{ $device }'; computed with
+    } the kernels of the class '{ $cards }', in wide ranges
+    .zh = { $named ->
+        [yes] 不知道 { $engine } 能否在 '{ $device }' 上运行；按其开销和
+       *[no] 尚无引擎在 '{ $device }' 上的算子资料；按
+    } '{ $cards }' 类的算子计算，区间较宽
+
+usual-of-type =
+    .en = '{ $device }' does not state { $names }: usual values of { $type }s are taken, in wide ranges.
+    .zh = '{ $device }' 未说明 { $names }：取 { $type } 的常用值，区间较宽。
 
 part =
     .en = { $name } in { $stored }, multiplied in { $dtype }

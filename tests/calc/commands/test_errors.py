@@ -87,8 +87,6 @@ def test_estimate_fits_up_to_the_last_position(cli, tokens, fits):
     assert fits or answer["searched"]["best"] is None
 OF_A_CARD = [
     ("1.6 TB/s", '"1,6 TB/s"', 6, "such as 1.6 TB/s"),
-    (', source: "https://example.org/card"', "", 5,
-     "a source is missing, expected source: a key of params/sources/, or words"),
     ("vendor:", "\tvendor:", 3, "a tab, expected spaces")]
 
 
