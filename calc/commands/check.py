@@ -63,7 +63,8 @@ def run(args: argparse.Namespace) -> int:
         except* ParamsError as errors:
             failed += 1
             problems.update(dict.fromkeys(
-                problem for error in errors.exceptions for problem in error.problems))
+                problem for error in errors.exceptions if isinstance(error, ParamsError)
+                for problem in error.problems))
 
     for file in args.files:
         attempt(partial(check_file, file, notes))

@@ -19,7 +19,13 @@ from catalogue import library
 from catalogue.deployments import physics_inputs
 from catalogue.deployments.admission import LAID_OUT, cut_of, problems, subject_of
 from catalogue.deployments.physics_inputs import drafter_problem, peak_problem
-from catalogue.deployments.profiles import launched, refuse_host, running_engine, underlaid
+from catalogue.deployments.profiles import (
+    Running,
+    launched,
+    refuse_host,
+    running_engine,
+    underlaid,
+)
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import (
     Cluster,
@@ -30,6 +36,7 @@ from catalogue.entries.deployments import (
     usual_value,
 )
 from catalogue.entries.hardware import Device, Node
+from catalogue.entries.models import Model
 from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.files import LayoutError, Mistakes, ParamsError
@@ -333,41 +340,25 @@ def overridden_scenario(raw: YamlFile, overrides: dict[str, Override],
         override = own.get(".".join(map(str, keys)))
         return override.origin if override else raw.where(keys)
 
-    mistakes, engine = Mistakes(), None
-    with mistakes:
-        engine = running_engine(raw, own)
-    with mistakes:
-        file: ScenarioFile = library.load("scenarios", path, own,
-                                          file=underlaid(raw, engine) if engine else raw)
-    if mistakes:
-        with mistakes:
-            check_devices_of(raw)
-    mistakes.report()
+    file, engine = _checked(raw, own)
     stated = {*(raw.data.get("workload") or {}), *(
         key.removeprefix("workload.") for key in own if key.startswith("workload."))}
     if engine is not None:
         file = launched(file, engine, stated, where)
 
-    def entry(root: str) -> Any:
+    mistakes, entries = Mistakes(), dict[str, Any]()
+    for root, kind in _ENTRIES.items():
         inside = {key.partition(".")[2]: value for key, value in overrides.items()
                   if key.startswith(f"{root}.")}
-        return library.load(_ENTRIES[root], getattr(file, root), inside, path)
-
-    entries: dict[str, Any] = {}
-    for root in _ENTRIES:
         with mistakes:
-            entries[root] = entry(root)
+            entries[root] = library.load(kind, getattr(file, root), inside, path)
     mistakes.report()
     chosen = entries["device"]
     refuse_host(chosen, where("device"))
     if chosen.dies:
         raise ParamsError(f"{where('device')}: '{chosen.id}' is a package that software sees as "
                           f"{chosen.dies.value} devices, expected '{chosen.die}'.")
-    file, node = _on_servers(file, chosen, where)
-    if "block_size" not in file.workload.model_fields_set:
-        block = usual_block(chosen, entries["model"])
-        file = file.model_copy(update={
-            "workload": file.workload.model_copy(update={"block_size": block})})
+    file, node = _completed(file, chosen, entries["model"], where)
     scenario = Scenario(
         file, path, **entries, node=node,
         measured=(library.load("measurements", file.measured, beside=path) if file.measured
@@ -385,9 +376,28 @@ def overridden_scenario(raw: YamlFile, overrides: dict[str, Override],
     return scenario
 
 
-def _on_servers(file: ScenarioFile, device: Device, where: Callable[..., str]
-                ) -> tuple[ScenarioFile, Node]:
-    """A deployment with the servers that it states, or as many as it needs of those of its card."""
+def _checked(raw: YamlFile, given: dict[str, Override]) -> tuple[ScenarioFile, Running | None]:
+    """A deployment's file over the defaults of its engine, and that engine if it names one.
+
+    Raises ParamsError with all mistakes of the file, of its engine and of files that it names.
+    """
+    mistakes, engine = Mistakes(), None
+    with mistakes:
+        engine = running_engine(raw, given)
+    with mistakes:
+        file: ScenarioFile = library.load("scenarios", raw.path, given,
+                                          file=underlaid(raw, engine) if engine else raw)
+    if mistakes:
+        with mistakes:
+            check_devices_of(raw)
+    mistakes.report()
+    return file, engine
+
+
+def _completed(file: ScenarioFile, device: Device, model: Model, where: Callable[..., str]
+               ) -> tuple[ScenarioFile, Node]:
+    """A deployment with the servers that it states, or as many as it needs of those of its card,
+    and with the blocks that are usual on the card where nothing states them."""
     stated = file.cluster
     name = stated.node or device.node
     if name is None:
@@ -399,8 +409,11 @@ def _on_servers(file: ScenarioFile, device: Device, where: Callable[..., str]
         nodes = usual_value(-(-stated.devices.value // per_node))
     else:
         nodes = stated.nodes
-    cluster = stated.model_copy(update={"node": name, "nodes": nodes})
-    return file.model_copy(update={"cluster": cluster}), node
+    update: dict[str, Any] = {"cluster": stated.model_copy(update={"node": name, "nodes": nodes})}
+    if "block_size" not in file.workload.model_fields_set:
+        update["workload"] = file.workload.model_copy(
+            update={"block_size": usual_block(device, model)})
+    return file.model_copy(update=update), node
 
 
 def host_of(scenario: Scenario, where: Callable[..., str]) -> Device | None:

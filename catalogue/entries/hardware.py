@@ -217,7 +217,7 @@ class Device(Called):
     @property
     def software(self) -> str | None:
         """What engines reach it through: ``cuda``, ``rocm``, ``cann``, …; None if nobody says."""
-        if self.architecture in get_args(Architecture):
+        if self.architecture is not None and self.architecture in get_args(Architecture):
             return next(stack for begins, stack in STACKS.items()
                         if self.architecture.startswith(begins))
         return self.stack or STACK_OF.get(self.vendor)

@@ -20,13 +20,13 @@ from calc.answer.estimate import predicted
 from calc.costing.cost import Cost, CostOptions, cost
 from calc.costing.ownership import card_hour, prices_of
 from calc.layouts.feasible import reasons
-from calc.layouts.layout import BLOCKS
 from calc.sensitivity.plans import BATCHES, Plan, plan_of
 from calc.sensitivity.sobol import priors, scores_of
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import Scenario
 from catalogue.deployments.physics_inputs import nearest
+from catalogue.entries.deployments import BLOCKS
 from catalogue.kernels import expert_bytes
 from notebooks.pages.deciding.generations.models import (
     CHUNK,
