@@ -30,7 +30,7 @@ CASES = [  # file, text of it, text in its place, line and message
     ("devices", "vendor: Nobody", "vendor:Nobody",
      "3: no space after the colon, write 'key: value'."),
     ("devices", "vendor: Nobody", 'vendor: "Nobody', "3: a quotation mark is not closed."),
-    ("devices", "vendor: Nobody", "vendor: x\n\u00a0type: y",
+    ("devices", "vendor: Nobody", "vendor:\n\u00a0\u00a0a: y\n  b: c",
      "4: a no-break space, expected spaces."),
     ("devices", "range: [0.7, 0.9]", "range: [0.9, 0.7]",
      "7: hbm_efficiency: the range begins with '0.9', expected its lower end."),
