@@ -33,7 +33,7 @@ Commands = dict[str, tuple[str, str]]  # name -> module of this package, one lin
 GROUPS: dict[str, Commands] = {
     "Answer": {
         "estimate": ("estimate", "Does a deployment fit, how fast is it, what limits it?"),
-        "search": ("deciding.search", "Find the best deployments for users and limits."),
+        "search": ("search", "Find the best deployments for users and limits."),
         "simulate": ("simulate", "Simulate requests step by step: percentiles, goodput."),
         "cost": ("cost", "Cost of tokens, energy and years; break-even with an API."),
         "capacity": ("deciding.capacity", "Replicas for a day of users; spares; cache tiers."),

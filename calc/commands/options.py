@@ -153,8 +153,8 @@ def planned(deployment: str | None, values: dict[str, Any], plan: Callable[..., 
                               f"'{deployment[:60]}' beside it; --set overrides keys of a file.")
         return deployment, ()
     if lacking := [name for name in ("model", "card") if name not in stated]:
-        raise ParamsError(f"--{lacking[0]}: expected a name or file of a deployment, or --model "
-                          "and --card, such as --model deepseek-r1 --card h200.")
+        raise ParamsError(f"--{lacking[0]}: expected a name or file, or --model and --card, "
+                          "such as --model deepseek-r1 --card h200.")
     quick = plan(**stated, flags=True)
     if save:
         quick.save(save)

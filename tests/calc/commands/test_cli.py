@@ -19,8 +19,8 @@ SCHEMAS = {path.stem: json.loads(path.read_text("utf-8"))
            for path in (catalogue.ROOT / "schema" / "answers").glob("*.json")}
 R1, AWQ = "h200-r1-vllm-tp8", "s2-910b1-awq"
 KERNELS = catalogue.ROOT / "templates/kernels.csv"
-GOAL = ("search r1-64-users-8xh20 --workers 1 --set precisions=fp8-block --set space.chunks=4096 "
-        "--set space.drafts=0 --set space.tensor=8")
+GOAL = ("search {} --workers 1 --precision fp8-block --set space.chunks=4096 --set space.drafts=0 "
+        "--set space.tensor=8")
 DAY = f"capacity {R1} --load azure-conversation --requests 200000"
 LOG = PROJECT / "tests/calc/evidence/startup_logs/vllm-deepseek-v4-flash-h200.log"
 MODEL = PROJECT / "tests/catalogue/models/configs/deepseek-v3.json"
@@ -36,7 +36,8 @@ ASKED = (
     f"decide {R1} --information --demand 50000token/s --late 2 --samples 1024",
     f"sweep {R1} --axis workload.concurrency=1..64:x2 --max output_throughput --min tpot",
     f"simulate {AWQ} --rate 0.2 --requests 20 --prefix-tokens 64",
-    f"{DAY} --promise 0.99", f"capacity {R1} --cards --tpot 60ms", GOAL,
+    f"{DAY} --promise 0.99", f"capacity {R1} --cards --tpot 60ms",
+    GOAL.format("r1-64-users-8xh20"), GOAL.format("--model r1 --card h20 --cards 8 --users 64"),
     "dev validate --system s2-other-engine", "dev validate --energy",
     "calibrate s2-other-engine-tpot",
     "dev audit --claim S1-046",

@@ -20,7 +20,7 @@ FLAG_ERRORS = [
     (["--axis=concurrency=1", "--best=3"],
      "the best are those by one objective, expected one --min or --max.\n"),
     (["--axis=concurrency=1", "--all"],
-     "--all keeps every deployment in files, expected -o FOLDER beside it.\n"),
+     "--all keeps every deployment in files, expected -o DIR beside it.\n"),
     (["--axis=concurrency=1", "--scheduler=nonsense://x"], "--scheduler nonsense://x: no Dask "
      "scheduler answers there (ValueError), expected an address like tcp://10.0.0.1:8786.\n")]
 
