@@ -40,7 +40,7 @@ GROUPS: dict[str, Commands] = {
         "decide": ("deciding.decide", "Sensitivity: which inputs a result depends on."),
         "sweep": ("sweep", "Evaluate many deployments; keep the Pareto front.")},
     "Act": {
-        "deploy": ("deciding.deploy", "Write the files that start and monitor a deployment."),
+        "deploy": ("deploy", "Write the files that start and monitor a deployment."),
         "report": ("report", "Write one HTML page about a deployment."),
         "calibrate": ("evidence.calibrate", "Fit a calibration to measured rows."),
         "log": ("evidence.log", "Compare an engine's start-up log with the prediction.")},

@@ -1,0 +1,118 @@
+"""``deploy``: write the files that start and monitor a deployment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from calc.answer.service import engine_words
+from calc.commands.options import cli_command, output_option, scenario_argument, settings_option
+from calc.commands.view import View, joined
+from calc.launching import recipes
+from calc.launching.directory import write
+from calc.launching.launch import Launch, deployment, pools_as_json
+from calc.launching.monitoring import Watched
+from catalogue import ParamsError
+from catalogue.deployments.admission import unsourced
+from catalogue.messages import LANGUAGES
+from catalogue.reading.units import plain
+
+
+@cli_command("deploy", "plan.yml -o service", "h200-r1-vllm-tp8 -o h200 --engine vllm@0.33.0",
+             "plan.yml -o service --hosts node-1,node-2 --flag=--trust-remote-code",
+             sections=("details",), table=False)
+@scenario_argument
+@output_option("Directory to write: new, empty, or written by deploy and unchanged.", "DIR",
+               required=True)
+@click.option("--engine", metavar="NAME@RELEASE", help=(
+    "vllm, vllm-ascend or sglang with its release (default: of the deployment)."))
+@settings_option
+@click.option("--hosts", default="", metavar="NAME,...", help=(
+    "Names of the nodes, those of prefill first (default: serve-0, ...)."))
+@click.option("--flag", "flags", multiple=True, metavar="--NAME=VALUE", help=(
+    "Add an argument of the engine: --flag=--trust-remote-code."))
+@click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help=(
+    "Add an environment variable of the engine."))
+@click.option("--lang", default="en", show_default=True, type=click.Choice(LANGUAGES), help=(
+    "Language of the comments in the Compose file and the manifests."))
+def command(scenario: str, output: str, engine: str | None, settings: tuple[str, ...], hosts: str,
+            flags: tuple[str, ...], variables: tuple[str, ...], lang: str) -> View:
+    """How do I start and monitor this deployment?
+
+    Writes launch scripts, a router, a Compose file, Kubernetes manifests, alerts on the prediction
+    and a benchmark.
+    """
+    if engine is not None and any(text.strip().startswith("engine=") for text in settings):
+        raise ParamsError("--engine and --set engine name it twice, expected one of them.")
+    launch = deployment(scenario, settings, engine=engine, hosts=[
+        name.strip() for name in hosts.split(",")] if hosts else [], flags=flags,
+        variables=variables, language=lang)
+    directory = Path(output)
+    paths = write(directory, launch.files)
+    return launch_view(launch, directory, paths)
+
+
+def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
+    """What was written and predicted, and what to do next."""
+    nodes = sum(pool.layout.nodes for pool in launch.pools)
+    caveat = unsourced(pool.scenario for pool in launch.pools)
+    exceeded = dict.fromkeys(
+        limit.sentence for pool in launch.watched for limit in pool.exceeded)
+    promised = any(alert.windows for pool in launch.watched for alert in pool.alerts)
+    files = [str(path.relative_to(directory)) for path in paths]
+    data: dict[str, Any] = {
+        "directory": str(directory), "engine": launch.engine,
+        **({"unsourced": caveat[0]} if caveat else {}), "files": files,
+        "pools": pools_as_json(launch),
+        "recipes": {name: nearest and {"recipe": nearest.recipe, "source": nearest.of.source,
+                                       **nearest.counts}
+                    for name, nearest in launch.comparisons.items()},
+        "runs": [run.name for run in launch.runs]}
+    bench = directory / "bench"
+    other = [f"{part} (README.md)" for part in ("compose.yml", "kubernetes/") if any(
+        file.startswith(part) for file in files)]
+    return View(
+        f"WRITTEN: {len(paths)} files for {nodes} node{'s' * (nodes != 1)} in {directory}, "
+        f"{launch.engine}" + ("; the prediction exceeds the limits" if exceeded else ""), data,
+        not exceeded if promised else None,
+        [*((pool.pool.name, predicted_words(pool)) for pool in launch.watched),
+         *(("not met", sentence) for sentence in exceeded),
+         *(("alerts", f"{pool.pool.name}: {alert_words(pool)}") for pool in launch.watched),
+         ("next", f"set MODEL in {directory / 'cluster.env'}, then run nodes/*.sh on their nodes"
+          + "".join(f", or use {part}" for part in other)),
+         ("measure", f"{bench / 'run.sh'}; then will-it-fit calibrate {bench / 'results'}")],
+        [*([caveat[0]] if caveat else []), *recipe_lines(launch)],
+        sections={"details": [
+            *(words[0] for words in recipes.lines(launch.comparisons)),
+            *(words[0] for pool in launch.watched for words in engine_words(
+                pool.pool.scenario, "none" if pool.pool.role == "both" else pool.pool.role)),
+            f"Files: {joined(files)}"]})
+
+
+def predicted_words(pool: Watched) -> str:
+    """Latency and throughput that are predicted of a pool, with 80% intervals."""
+    of = pool.predicted
+    ttft, tpot = f"TTFT {of.ttft.formatted('en')}", f"TPOT {of.tpot.formatted('en')}"
+    requests, rate = of.requests.formatted("en"), of.throughput.formatted("en")
+    return "; ".join({"both": [ttft, tpot, rate], "prefill": [ttft, requests],
+                      "decode": [tpot, rate]}[pool.pool.role])
+
+
+def alert_words(pool: Watched) -> str:
+    """What alerts follow, and which requests are refused."""
+    promised, count = sum(bool(alert.windows) for alert in pool.alerts), len(pool.alerts)
+    longest = pool.pool.longest
+    follow = (f"{promised} on the limits of the service, the others on the prediction" if promised
+              else "all on the prediction, as no limits are stated (--set limits.ttft.p90=TIME)")
+    refused = (f", {plain(longest.refused, 2)} of them are longer and refused" if longest.refused
+               else "")
+    return f"{count}, {follow}; requests of at most {longest.tokens:,} tokens{refused}"
+
+
+def recipe_lines(launch: Launch) -> list[str]:
+    """How many settings differ from the nearest published recipe of each pool."""
+    return [f"Recipe {nearest.recipe} ({name}): {nearest.counts['more']} settings more, "
+            f"{nearest.counts['fewer']} fewer, {nearest.counts['other']} with other values: "
+            "RECIPE.md" for name, nearest in launch.comparisons.items() if nearest]
