@@ -389,11 +389,14 @@ def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
         return [f"{file.where(foreign)}: {other}."]
     misspelt = {(*item["loc"][:-1], near) for item in problems if item["type"] == "extra_forbidden"
                 for near in _near(cls, item["loc"])}
+    wrong_defaults = {item["loc"][-1] for item in problems if item["loc"][0:1] == ("defaults",)}
     told: list[tuple[int, list[str]]] = []
     for item in problems:
         raised = item.get("ctx", {}).get("error")
         if item["type"] == "missing" and item["loc"] in misspelt:
             continue  # a misspelt key is both unknown and missing
+        if item["loc"] and item["loc"][-1] in wrong_defaults and item["loc"] not in file.lines:
+            continue  # a value inherits what is wrong
         of_lines: dict[int, str] = {}  # rules that one number breaks are told once
         for one in raised.problems if isinstance(raised, Violations) else (raised,):
             line, text = _refusal(cls, file, item, one, overridden, above)
@@ -403,8 +406,11 @@ def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
 
 
 def _near(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:
-    """The key that is meant by an unknown one, if any is near."""
-    return difflib.get_close_matches(str(keys[-1])[:60], fields_at(cls, keys[:-1]), n=1)
+    """The key that is meant by an unknown one: one that it abbreviates (``tp``), or the nearest."""
+    fields = fields_at(cls, keys[:-1])
+    initials = {"".join(word[0] for word in name.split("_")): name for name in fields}
+    short = initials.get(str(keys[-1]))
+    return [short] if short else difflib.get_close_matches(str(keys[-1])[:60], fields, n=1)
 
 
 def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
@@ -433,7 +439,8 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
         case "value_error":
             message = str(raised)
         case _:
-            expected = {"model_type": "a group of keys", "list_type": "a list",
+            group = f"a group of keys such as {', '.join(fields_at(cls, keys[len(above):])[:3])}"
+            expected = {"model_type": group, "list_type": "a list",
                         "dict_type": "a group of keys", "string_type": "a text",
                         "int_type": "a whole number", "bool_type": "true or false"}
             message = problem["msg"].replace("Input should be", "expected")

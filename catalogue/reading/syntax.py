@@ -53,7 +53,7 @@ def explained(text: str, error: yaml.YAMLError) -> tuple[int, str]:
         cause = f"'{row[mark.column]}' begins a value, put it in quotation marks"
     at = start if shows_at_start else line
     return (_open_quote(rows[:line]) or _matched(_NOWHERE, rows[:line])
-            or (None if "bracket" in cause else _matched(_AT_ERROR, rows[:at], at))
+            or (None if "not closed" in cause else _matched(_AT_ERROR, rows[:at], at))
             or (at, cause))
 
 
