@@ -46,9 +46,9 @@ class Container:
     startup: float
 
     @property
-    def resource(self) -> str:
-        """Resource name of the cards."""
-        return RESOURCES[self.stack]
+    def resource(self) -> str | None:
+        """Resource name of the cards; None of cards whose device plugin is not known."""
+        return RESOURCES.get(self.stack)
 
     @property
     def failures(self) -> int:
