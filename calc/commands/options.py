@@ -181,35 +181,6 @@ def output_option(what: str, metavar: str = "FILE", **options: Any) -> Decorator
     return click.option("-o", "--output", metavar=metavar, help=what, **options)
 
 
-def seed_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--seed`` of random numbers."""
-    return click.option("--seed", default="0", show_default=True, metavar="NUMBER",
-                        help="Seed of random numbers.")(function)
-
-
-def refuse_too_long(where: str, model: Model, longest: float | None) -> None:
-    """Raise ParamsError, one sentence, for requests longer than the positions of the model.
-
-    Args:
-        where: file and line, or an identifier.
-        model: of a deployment or a goal.
-        longest: tokens of the longest request [token]; None where nothing states them.
-    """
-    if longest is not None and too_long(longest, positions(model)):
-        raise ParamsError(f"{where}: {length_words(longest, model)[0]}.")
-
-
-def quantity(option: str, text: str, unit: str) -> float:
-    """Parse the quantity of an option [the SI unit of ``unit``].
-
-    Raises ParamsError, one sentence, for another unit or what is none.
-    """
-    try:
-        return parse(text, unit)
-    except ValueError as error:
-        raise ParamsError(f"{option}: {error}.") from None
-
-
 class Number(click.ParamType):
     """Type of an option: a number in SI, written with its unit, between bounds."""
 
@@ -238,6 +209,35 @@ class Number(click.ParamType):
                               f"{'above' if self.above else 'of at least'} {self.least:g} and at "
                               f"most {self.most:g}.")
         return int(number) if self.whole else float(number)
+
+
+def seed_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--seed`` of random numbers."""
+    return click.option("--seed", type=Number(whole=True), default="0", show_default=True,
+                        help="Seed of random numbers.")(function)
+
+
+def refuse_too_long(where: str, model: Model, longest: float | None) -> None:
+    """Raise ParamsError, one sentence, for requests longer than the positions of the model.
+
+    Args:
+        where: file and line, or an identifier.
+        model: of a deployment or a goal.
+        longest: tokens of the longest request [token]; None where nothing states them.
+    """
+    if longest is not None and too_long(longest, positions(model)):
+        raise ParamsError(f"{where}: {length_words(longest, model)[0]}.")
+
+
+def quantity(option: str, text: str, unit: str) -> float:
+    """Parse the quantity of an option [the SI unit of ``unit``].
+
+    Raises ParamsError, one sentence, for another unit or what is none.
+    """
+    try:
+        return parse(text, unit)
+    except ValueError as error:
+        raise ParamsError(f"{option}: {error}.") from None
 
 
 def limit_options(function: Callable[..., Any]) -> Callable[..., Any]:

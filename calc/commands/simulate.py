@@ -1,15 +1,13 @@
-"""``simulate``: users in front of a deployment, step by step, with the runtime's step times."""
+"""``simulate``: requests in front of a deployment, step by step."""
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from typing import Any, get_args
 
-from rich.table import Table
+import click
 
 from calc.answer.request_lengths import Lengths
 from calc.answer.simulated_load import (
@@ -23,147 +21,156 @@ from calc.answer.simulated_load import (
     with_overhead,
     workload_of,
 )
-from calc.commands.arguments import (
-    add_lengths,
-    add_scenario,
-    add_settings,
+from calc.commands.options import (
+    Number,
+    cli_command,
     lengths_of,
-    listed,
-    quantity,
+    lengths_options,
+    limit_options,
+    scenario_argument,
+    seed_option,
+    settings_option,
+    with_lengths,
 )
-from calc.commands.printing import (
-    OK,
-    amount,
-    caveats_of,
-    console,
-    deployed_line,
-    deployment_id,
-    deployment_title,
-    print_json,
-    resting_on,
-    spoken,
-    tell,
-    translated,
-)
+from calc.commands.view import Table, View, deployment_id, heading, joined, notes, pools_line
 from calc.serving.metrics import MOST_SEQUENCES, Latency, Objective, Summary, summarise
 from calc.serving.requests import Prefixes, Run, in_prefix_cache, poisson
 from calc.serving.simulation import Coordination, simulate
 from catalogue import ParamsError, Scenario, load_deployment
-from catalogue.messages import messages
+from catalogue.reading.units import human
 
-common = messages("common")
-say = messages("calc/commands/simulate")
-
-REQUESTS, TURNS = 1000, 8  # at least, unless told otherwise: in all, and of each user
+REQUESTS, TURNS = 1000, 8  # of a run at least by default: in all, and of each user
 MOST_REQUESTS = 100_000
 MOST_TOKENS = 100_000_000  # output tokens of a run; those of a batch take some microseconds
-NOTHING = 1e-9
-LARGEST = 1e9  # of any option: thirty years, or more users than there are
-SETTLED = 3  # times as long as a request has to be what is counted
+NEGLIGIBLE = 1e-9
+SETTLED = 3  # times the mean latency that a run has to last
+LATENCIES = ("ttft", "tpot", "e2e", "wait")
+COUNT = Number("request", 1, whole=True)
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What ``simulate`` takes, besides ``--json``."""
-    add_scenario(command)
-    load = command.add_mutually_exclusive_group()
-    load.add_argument("--rate", help=spoken(say("help-rate")))
-    load.add_argument("--users", help=spoken(say("help-users")))
-    length = command.add_mutually_exclusive_group()
-    length.add_argument("--duration", help=spoken(say("help-duration")))
-    length.add_argument("--requests", help=spoken(say("help-requests", requests=f"{REQUESTS:,}",
-                                                      turns=TURNS)))
-    command.add_argument("--think-time", help=spoken(say("help-think-time")))
-    command.add_argument("--begin", choices=("spread", "together"),
-                         help=spoken(say("help-begin")))
-    command.add_argument("--ramp", help=spoken(say("help-ramp")))
-    add_lengths(command)
-    for name, meaning in (
-            ("prefix-tokens", say("help-prefix-tokens")),
-            ("prefix-groups", say("help-prefix-groups")), ("turns", say("help-turns")),
-            ("ttft", say("help-ttft")), ("tpot", say("help-tpot"))):
-        command.add_argument(f"--{name}", help=spoken(meaning))
-    command.add_argument("--policy", choices=("mixed", "prefill-first"),
-                         help=spoken(say("help-policy")))
-    command.add_argument("--prefill-coordination", choices=get_args(Coordination),
-                         help=spoken(say("help-coordination")))
-    command.add_argument("--max-num-seqs",
-                         help=spoken(say("help-max-num-seqs", count=f"{MOST_SEQUENCES:,}")))
-    command.add_argument("--seed", default="0", help=spoken(common("help-seed")))
-    add_settings(command)
+@cli_command("simulate", "s2-910b1-awq --rate 0.5 --ttft '2 s' --tpot '100 ms'",
+             "s2-910b1-awq --users 30 --turns 5 --think-time '20 s'",
+             "h200-r1-vllm-tp8 --users 64 --lengths exponential")
+@scenario_argument
+@settings_option
+@click.option("--rate", type=Number("request/s", 1e-9), help=(
+    "Mean rate of independent arrivals, such as 2 per second (default: the load of the file)."))
+@click.option("--users", type=COUNT, help=(
+    "Concurrent users, who each wait for an answer and ask again."))
+@click.option("--think-time", type=Number("s"), help=(
+    "Pause of a user between an answer and the next request (default 0 s)."))
+@click.option("--requests", type=COUNT, help=(
+    f"Requests of the run (default {REQUESTS:,}, and at least {TURNS} of each user)."))
+@click.option("--duration", type=Number("s"), help=(
+    "Time in which requests arrive, such as '10 min', in place of --requests."))
+@limit_options
+@lengths_options
+@click.option("--prefix-tokens", type=Number("token", 1, whole=True), help=(
+    "Tokens of a prefix that prompts share (default: none)."))
+@click.option("--prefix-groups", type=Number("1", 1, whole=True), help=(
+    "Number of such prefixes, equally likely (default 1)."))
+@click.option("--turns", type=Number("1", 1, whole=True), help=(
+    "Turns of a conversation, whose prompts repeat earlier turns; needs --users (default 1)."))
+@click.option("--begin", type=click.Choice(("spread", "together")), help=(
+    "Users begin spread over one cycle of a request (default), or all at once."))
+@click.option("--ramp", type=Number("s"), help="Time over which the users begin.")
+@click.option("--policy", type=click.Choice(("mixed", "prefill-first")), help=(
+    "Steps mix prompts and decode as in vLLM, or prefill first (default: as the file says)."))
+@click.option("--prefill-coordination", type=click.Choice(get_args(Coordination)), help=(
+    "When ranks that share experts prefill (default: as the file says)."))
+@click.option("--max-num-seqs", type=COUNT, default=MOST_SEQUENCES, show_default=True,
+              help="Most requests in flight of one replica.")
+@seed_option
+def command(scenario: str, settings: tuple[str, ...], lengths: str | None, variation: str | None,
+            begin: str | None, policy: str | None, prefill_coordination: str | None,
+            **given: Any) -> View:
+    """What latencies do users see? Which share of requests meets the limits?
 
-
-def run(args: argparse.Namespace) -> int:
-    """Simulate, and print percentiles, throughput, goodput, utilisation and saturation.
-
-    Raises ParamsError, one sentence, for arguments or a deployment that cannot be used.
+    Requests are simulated step by step, under a rate of arrivals or a number of users. DEPLOYMENT
+    is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own.
     """
-    lengths, settings = lengths_of(args)
-    pools = [listed(pool, lengths) for pool in load_deployment(
-        args.scenario, overrides=[*args.settings, *settings])]
-    scenario = pools[-1]
-    take_stated_load(args, scenario)
-    arguments = numbers_of(args)
-    system = _system(pools, lengths, args, arguments)
-    prefixes = prefixes_of(scenario, system, arguments)
-    objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
-    load = UserLoad(arguments["users"], arguments["think_time"], arguments["rate"],
-                     together=args.begin == "together")
-    if arguments["ramp"] is None and load.users is not None:
-        arguments["ramp"] = 0.0 if load.together else cycle(scenario, load)
+    rows, of_lengths = lengths_of(lengths, variation)
+    pools = [with_lengths(pool, rows)
+             for pool in load_deployment(scenario, overrides=[*settings, *of_lengths])]
+    given, load = loaded(pools[-1], given, begin)
+
+    def system_for(listed: Sequence[tuple[int, int]],
+                   measured: Mapping[str, float] | None = None) -> System:
+        system = system_of(pools[-1], given["max_num_seqs"], policy, prefill_coordination,
+                           measured, pools[0] if len(pools) > 1 else None)
+        if not listed:
+            return system
+        cached = (pools[-1].inputs() | dict(measured or {}))["prefix_hit_share"]
+        return replace(system, lengths=None, shapes=tuple(
+            (prompt, answer, int(in_prefix_cache(prompt, cached))) for prompt, answer in listed))
+
+    system = system_for(rows)
+    prefixes = prefixes_of(pools[-1], system, given)
+    objective = Objective(ttft=given["ttft"] - system.overhead, tpot=given["tpot"])
     try:
-        run = run_load(system, load, arguments, prefixes)
+        run = run_load(system, load, given, prefixes)
         summary = summarise(run, objective=objective)
-        most = saturation(system if prefixes is None else _system(
-            pools, lengths if prefixes.turns == 1 else [], args, arguments, {  # as the run has it
+        most = saturation(system if prefixes is None else system_for(  # hits as the run has them
+            rows if prefixes.turns == 1 else [], {
                 "prefix_hit_share": summary.hit_share,
                 "input_tokens": round(summary.input_tokens)}))
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
     summary = with_overhead(summary, system.overhead)
-    # the queue of a closed loop is never longer than its users
-    bounded = arguments["rate"] is None or arguments["rate"] < most[0]
-    answer = answer_of(pools, system, arguments, summary, most) | {
-        "bounded": bounded,
+    data = answer_of(pools, system, given, summary, most) | {
+        # the queue of a closed loop is never longer than its users
+        "bounded": given["rate"] is None or given["rate"] < most[0],
         "settled": summary.steady and summary.window >= SETTLED * summary.e2e.mean,
         "together": system.pool.ranks, "reasons": [reason.as_json() for reason in system.reasons],
         "prefixes_simulated": prefixes is not None}
-    if args.json:
-        print_json(answer)
-    else:
-        _print(pools, answer, summary)
-    return OK
+    asked = (f"{human(given['rate'], 'request/s')}" if given["rate"] is not None
+             else f"{given['users']:,} users")
+    start = "QUEUE GROWS WITHOUT BOUND at" if not data["bounded"] else (
+        "KEEPS UP with" if data["good"] is None
+        else f"{summary.good:.1%} OF REQUESTS WITHIN THE LIMITS with")
+    return View(f"{start} {asked}: {pools_line(pools)}", data, None if data["bounded"] else False,
+                body=[latency_table(summary), *number_lines(data, summary),
+                      *doubt_lines(data, summary), *load_lines(data),
+                      *notes(*pools).values(), *(reason.text["en"] for reason in system.reasons)])
 
 
-def take_stated_load(args: argparse.Namespace, scenario: Scenario) -> None:
-    """The load that the deployment states, where the command line states none."""
-    if args.rate is not None or args.users is not None:
-        return
-    stated = stated_load(scenario)
-    if stated.rate is not None:
-        args.rate = str(stated.rate)
-        return
-    args.users = str(stated.users)
-    if args.think_time is None:
-        args.think_time = f"{stated.think_time} s"
-    if stated.together and not args.begin and not args.ramp:
-        args.begin = "together"
+def loaded(scenario: Scenario, given: dict[str, Any], begin: str | None
+           ) -> tuple[dict[str, Any], UserLoad]:
+    """Complete the options with the load of the deployment and defaults.
 
-
-def _system(pools: Sequence[Scenario], lengths: Sequence[tuple[int, int]],
-            args: argparse.Namespace, given: Mapping[str, Any],
-            measured: Mapping[str, float] | None = None) -> System:
-    """The deployment as it is simulated, with its own lengths of requests or those of a file."""
-    system = system_of(pools[-1], given["max_num_seqs"], args.policy, args.prefill_coordination,
-                       measured, pools[0] if len(pools) > 1 else None)
-    if not lengths:
-        return system
-    cached = (pools[-1].inputs() | dict(measured or {}))["prefix_hit_share"]
-    return replace(system, lengths=None, shapes=tuple(
-        (prompt, answer, int(in_prefix_cache(prompt, cached))) for prompt, answer in lengths))
+    Raises ParamsError, one sentence, for options that contradict each other.
+    """
+    for one, other in (("rate", "users"), ("duration", "requests")):
+        if given[one] is not None and given[other] is not None:
+            raise ParamsError(f"--{one} and --{other}: expected one of them.")
+    if given["rate"] is None and given["users"] is None:
+        stated = stated_load(scenario)
+        if stated.rate is not None:
+            given["rate"] = stated.rate
+        else:
+            given["users"] = stated.users
+            if given["think_time"] is None:
+                given["think_time"] = stated.think_time
+            if stated.together and not begin and not given["ramp"]:
+                begin = "together"
+    if given["users"] is None and (begin or given["ramp"]):
+        raise ParamsError(f"--{'begin' if begin else 'ramp'}: requests of a rate come "
+                          "independently, expected --users.")
+    if begin and given["ramp"]:
+        raise ParamsError("--begin and --ramp both say when users begin, expected one of them.")
+    usual = {"ttft": math.inf, "tpot": math.inf, "think_time": 0.0}
+    given |= {name: value for name, value in usual.items() if given[name] is None}
+    if given["requests"] is None and given["duration"] is None:
+        given["requests"] = max(REQUESTS, TURNS * (given["users"] or 0))
+    load = UserLoad(given["users"], given["think_time"], given["rate"],
+                    together=begin == "together")
+    if given["ramp"] is None and load.users is not None:
+        given["ramp"] = 0.0 if load.together else cycle(scenario, load)
+    return given, load
 
 
 def prefixes_of(scenario: Scenario, system: System, given: Mapping[str, Any]) -> Prefixes | None:
-    """What requests have in common, None where nothing is said of it.
+    """Prefixes that requests share; None without any.
 
     Raises ParamsError, one sentence, where the options contradict each other or the deployment.
     """
@@ -175,67 +182,27 @@ def prefixes_of(scenario: Scenario, system: System, given: Mapping[str, Any]) ->
     prefixes = Prefixes(groups or 1, tokens or 0, turns or 1, system.longest)
     longest = prefixes.conversation_tokens(prompt, answer)
     if stated:
-        problem = common("states-hit-share", scenario=scenario.id, stated=f"{stated:g}",
-                         turns=False)
+        problem = (f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an outcome "
+                   "where prefixes or turns are simulated, expected mechanisms.prefix_hit_share of "
+                   "0 or none")
     elif groups is not None and not tokens:
-        problem = say("needs-prefix-tokens", groups=groups)
+        problem = f"--prefix-groups {groups}: expected --prefix-tokens as well"
     elif prefixes.tokens > prompt:
-        problem = say("prompt-is-shorter", tokens=tokens, prompt=f"{prompt:,}")
+        problem = (f"--prefix-tokens {tokens}: a prompt has {prompt:,} tokens, expected no more "
+                   "than that")
     elif prefixes.turns > 1 and given["users"] is None:
-        problem = say("needs-users", turns=turns)
+        problem = f"--turns {turns}: a turn follows the answer before it, expected --users"
     elif prefixes.turns > 1 and longest > system.longest:
-        problem = say("last-turn", turns=turns, tokens=f"{longest:,.0f}",
-                      most=f"{system.longest:,.0f}")
+        problem = (f"--turns {turns}: the last one would have {longest:,.0f} tokens, expected at "
+                   f"most {system.longest:,.0f} of prompt and answer")
     else:
         return prefixes
-    raise ParamsError(spoken(problem))
-
-
-def numbers_of(args: argparse.Namespace) -> dict[str, Any]:
-    """Arguments as SI numbers; None where one is not given, infinity for no objective."""
-    def number_of(name: str, unit: str, least: float = 0.0, integer: bool = False) -> Any:
-        text = getattr(args, name)
-        option = f"--{name.replace('_', '-')} {text}"
-        if text is None:
-            return None
-        plain: float | None = None
-        with suppress(ValueError):
-            plain = float(text)
-        number = quantity(option, text, unit) if plain is None or unit == "s" else plain
-        if (not math.isfinite(number) or not least <= number <= LARGEST
-                or (integer and number != int(number))):
-            raise ParamsError(spoken(say(
-                "out-of-range", option=option, whole=integer, least=f"{least:g}",
-                above=not number < least, most=f"{LARGEST:g}")))
-        return int(number) if integer else float(number)
-
-    arguments = {"rate": number_of("rate", "request/s", 1e-9),
-             "users": number_of("users", "request", 1, integer=True),
-             "duration": number_of("duration", "s"), "requests": number_of(
-                 "requests", "request", 1, integer=True),
-             "think_time": number_of("think_time", "s"), "ramp": number_of("ramp", "s"),
-             "seed": number_of("seed", "1", integer=True),
-             "max_num_seqs": number_of("max_num_seqs", "request", 1, integer=True),
-             "prefix_groups": number_of("prefix_groups", "1", 1, integer=True),
-             "prefix_tokens": number_of("prefix_tokens", "token", 1, integer=True),
-             "turns": number_of("turns", "1", 1, integer=True),
-             "ttft": number_of("ttft", "s"), "tpot": number_of("tpot", "s")}
-    for name, usual in (("ttft", math.inf), ("tpot", math.inf), ("think_time", 0.0),
-                        ("max_num_seqs", MOST_SEQUENCES)):
-        if arguments[name] is None:
-            arguments[name] = usual
-    if arguments["requests"] is None and arguments["duration"] is None:
-        arguments["requests"] = max(REQUESTS, TURNS * (arguments["users"] or 0))
-    if arguments["users"] is None and (args.begin or args.ramp):
-        raise ParamsError(spoken(say("of-a-rate", option="begin" if args.begin else "ramp")))
-    if args.begin and args.ramp:
-        raise ParamsError(spoken(say("both-say")))
-    return arguments
+    raise ParamsError(f"{problem}.")
 
 
 def run_load(system: System, load: UserLoad, given: Mapping[str, Any],
-         prefixes: Prefixes | None) -> Run:
-    """The run that was asked for; of a duration, with the requests that arrive in it."""
+             prefixes: Prefixes | None) -> Run:
+    """Simulate the requests; of a duration those that arrive in it."""
     def serve(count: int) -> Run:
         _check_size(count, system.shape[1])
         workload = workload_of(system, load, count, given["ramp"] or 0.0, given["seed"], prefixes)
@@ -251,7 +218,8 @@ def run_load(system: System, load: UserLoad, given: Mapping[str, Any],
                         system.shapes, given["seed"])
         arrived = sum(request.arrival <= given["duration"] for request in drawn)
         if not arrived:
-            raise ParamsError(spoken(say("nothing-arrives")))
+            raise ParamsError("no request arrives in this time, expected a longer duration or a "
+                              "higher rate.")
         return serve(arrived)
     count = 10 * given["users"]
     while True:  # a run of more requests begins as one of fewer does
@@ -265,101 +233,96 @@ def run_load(system: System, load: UserLoad, given: Mapping[str, Any],
 def _check_size(count: float, output_tokens: int) -> None:
     most = min(MOST_REQUESTS, MOST_TOKENS // max(1, output_tokens))
     if count > most:
-        raise ParamsError(spoken(say("too-many", count=f"{count:,.0f}",
-                                     tokens=f"{output_tokens:,}", most=f"{most:,}")))
+        raise ParamsError(f"{count:,.0f} requests of {output_tokens:,} output tokens are too many "
+                          f"to simulate, expected at most {most:,}.")
 
 
-def answer_of(pools: Sequence[Scenario], system: System, given: Mapping[str, Any], summary: Summary,
-            most: tuple[float, str]) -> dict[str, Any]:
-    """Plain data, SI units; what does not exist is null."""
-    def plain(value: Any) -> Any:
-        if isinstance(value, Latency):
-            return {"mean": plain(value.mean), "half_width": plain(value.half_width)} | {
-                f"p{share * 100:g}": plain(value.at(share).value) for share in SHARES} | {
-                "intervals": {f"p{share * 100:g}": [plain(end) for end in (
-                    value.at(share).low, value.at(share).high)] for share in SHARES}}
-        if isinstance(value, float) and not math.isfinite(value):
-            return None
-        return value
+def plain(value: Any) -> Any:
+    """A number or latency as JSON data; what is not finite is null."""
+    if isinstance(value, Latency):
+        points = {f"p{share * 100:g}": value.at(share) for share in SHARES}
+        return {"mean": plain(value.mean), "half_width": plain(value.half_width)} | {
+            name: plain(point.value) for name, point in points.items()} | {"intervals": {
+                name: [plain(point.low), plain(point.high)] for name, point in points.items()}}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    limits, lengths = system.pool.limits, system.lengths
+
+def answer_of(pools: Sequence[Scenario], system: System, given: Mapping[str, Any],
+              summary: Summary, most: tuple[float, str]) -> dict[str, Any]:
+    """The answer as data, SI units."""
+    lengths = system.lengths
     workload = {name: plain(value) for name, value in given.items() if value is not None} | {
         "arrivals": "poisson" if given["rate"] is not None else "closed-loop",
         "lengths": asdict(lengths) if lengths else {"distribution": "listed"},
         "mean_tokens": list(system.shape), "longest_tokens": plain(system.longest),
-        "policy": limits.policy, "prefill_coordination": system.pool.coordination}
+        "policy": system.pool.limits.policy, "prefill_coordination": system.pool.coordination}
     numbers = {field.name: plain(getattr(summary, field.name)) for field in fields(summary)}
-    objective = any(math.isfinite(given[name]) for name in ("ttft", "tpot"))
-    if not objective:
+    if not any(math.isfinite(given[name]) for name in ("ttft", "tpot")):
         numbers |= {"goodput": None, "good": None}
-    return {"scenario": deployment_id(pools), **caveats_of(*pools), "workload": workload, **numbers,
+    return {"scenario": deployment_id(pools), **notes(*pools), "workload": workload, **numbers,
             "saturation_rate": most[0], "saturation_from": most[1]}
 
 
-def _print(pools: Sequence[Scenario], answer: Mapping[str, Any], summary: Summary) -> None:
-    screen = console()
-    workload = answer["workload"]
-    stated = (amount(workload["rate"], "request/s") if "rate" in workload
-             else common("so-many-users", users=workload["users"]))
-    screen.print(spoken(say(
-        "heading", title=translated(deployment_title(pools)), asked=stated,
-        requests=summary.requests, window=amount(summary.window, "s"), seed=workload["seed"])))
-    for line in (*map(deployed_line, pools), *resting_on(*pools)):
-        tell(screen, line)
-    of = workload["lengths"]
-    listed = of["distribution"] == "listed"
-    lengths = spoken(say("lengths", listed=listed,
-                         lengths="" if listed else Lengths(**of).words()))
-    begin = "" if "users" not in workload else spoken(
-        say("begin", ramp=bool(workload["ramp"]), time=amount(workload["ramp"], "s")))
-    tell(screen, f"{lengths}{begin}")
-    for reason in answer["reasons"]:
-        tell(screen, translated(reason["text"]))
-    table = Table(*map(spoken, (common("time"), common("mean"), say("of-the-mean"))),
-                  "p50", "p90", "p99")
-    for name in ("wait", "ttft", "tpot", "e2e"):
+def latency_table(summary: Summary) -> Table:
+    """Mean and percentiles of every latency."""
+    columns = ("time", "mean", "± 95%", *(f"p{share * 100:g}" for share in SHARES))
+    rows = []
+    for name in LATENCIES:
         times: Latency = getattr(summary, name)
         if math.isfinite(times.mean):
             # of equal values only rounding is left
-            unequal = times.half_width > NOTHING * times.mean
-            half = f"± {amount(times.half_width, 's')}" if unequal else ""
-            table.add_row(spoken(say("time", name=name)), amount(times.mean, "s"), half,
-                          *(amount(times.at(share).value, "s") for share in SHARES))
-    screen.print(table)
-    for line in [*_numbers(answer, summary), *_doubts(answer, summary)]:
-        tell(screen, line)
+            half = times.half_width if times.half_width > NEGLIGIBLE * times.mean else None
+            rows.append((heading(name), times.mean, half,
+                         *(float(times.at(share).value) for share in SHARES)))
+    return Table(columns, rows, units=dict.fromkeys(columns[1:], "s"))
 
 
-def _numbers(answer: Mapping[str, Any], summary: Summary) -> list[str]:
-    """Throughput, goodput, utilisation, saturation: a line each."""
-    lines = [say("throughput", requests=amount(summary.request_throughput, "request/s"),
-                 tokens=amount(summary.output_throughput, "token/s")),
-             say("in-the-system", count=amount(summary.concurrency))]
-    if answer["good"] is not None:
-        lines.append(say("goodput", rate=amount(summary.goodput, "request/s"),
-                         share=f"{summary.good:.1%}"))
-    lines += [say("utilisation", pool=pool, share=f"{share:.1%}")
-              for pool, share in summary.utilisation.items()]
-    if answer["prefixes_simulated"]:
-        lines.append(say("prefix-cache", share=f"{summary.hit_share:.1%}",
-                         tokens=f"{summary.input_tokens:,.0f}", evicted=f"{summary.evicted:,}"))
-    lines.append(say("saturation", rate=amount(answer["saturation_rate"], "request/s"),
-                     source=answer["saturation_from"], found=answer["prefixes_simulated"]))
-    return list(map(spoken, lines))
+def number_lines(data: Mapping[str, Any], summary: Summary) -> list[str]:
+    """Throughput, goodput, saturation, utilisation and hits of the prefix cache."""
+    lines = [f"Throughput {human(summary.request_throughput, 'request/s')}, "
+             f"{human(summary.output_throughput, 'token/s')}; "
+             f"{human(summary.concurrency)} requests in flight on average."]
+    if data["good"] is not None:
+        limits = joined(f"{heading(name)} {human(data['workload'][name], 's')}"
+                        for name in ("ttft", "tpot") if data["workload"][name] is not None)
+        lines.insert(0, f"{summary.good:.1%} of the requests meet the limits ({limits}): goodput "
+                     f"{human(summary.goodput, 'request/s')}.")
+    found = ", at this hit share" if data["prefixes_simulated"] else ""
+    lines.append(f"Saturates at {human(data['saturation_rate'], 'request/s')} "
+                 f"({data['saturation_from']}{found}).")
+    if data["prefixes_simulated"]:
+        lines.append(f"Prefix cache: {summary.hit_share:.1%} of {summary.input_tokens:,.0f} prompt "
+                     f"tokens a request hit; {summary.evicted:,} blocks evicted.")
+    busy = joined(f"{pool} {share:.1%}" for pool, share in summary.utilisation.items())
+    return [*lines, f"Busy replicas: {busy}."]
 
 
-def _doubts(answer: Mapping[str, Any], summary: Summary) -> list[str]:
-    """What the numbers should not be taken for; sentences."""
+def doubt_lines(data: Mapping[str, Any], summary: Summary) -> list[str]:
+    """Why the numbers may not hold for a longer run."""
     lines = []
-    if not answer["bounded"]:
-        lines.append(say("unbounded"))
+    if not data["bounded"]:
+        lines.append("The rate exceeds saturation: latencies depend on the length of the run.")
     if not summary.steady:
-        lines.append(say("too-short"))
-    elif not answer["settled"]:
-        lines.append(say("unsettled", window=amount(summary.window, "s"),
-                         request=amount(summary.e2e.mean, "s")))
-    if answer["together"] > 1 and answer["saturation_from"] == "closed form":
-        lines.append(say("together", ranks=answer["together"]))
+        lines.append("The run is too short for a steady state: its beginning and end are counted.")
+    elif not data["settled"]:
+        lines.append(f"The counted {human(summary.window, 's')} are short beside a request of "
+                     f"{human(summary.e2e.mean, 's')}: throughput, goodput and utilisation depend "
+                     "on where they begin; simulate more requests.")
+    if data["together"] > 1 and data["saturation_from"] == "closed form":
+        lines.append(f"{data['together']} ranks step together and seldom prefill at the same time "
+                     "as the closed form assumes: the saturation is an upper bound.")
     if summary.preemptions:
-        lines.append(say("preemptions", count=summary.preemptions))
-    return list(map(spoken, lines))
+        lines.append(f"Preemptions: {summary.preemptions:,}.")
+    return lines
+
+
+def load_lines(data: Mapping[str, Any]) -> list[str]:
+    """Counted requests, their lengths and how users begin."""
+    workload, lengths = data["workload"], data["workload"]["lengths"]
+    words = ("as listed in the file" if lengths["distribution"] == "listed"
+             else Lengths(**lengths).words()[0])
+    begin = "" if "users" not in workload else (
+        f" Users begin within {human(workload['ramp'], 's')}." if workload["ramp"]
+        else " Users begin all at once.")
+    return [f"Counted: {data['requests']:,} requests over {human(data['window'], 's')}, seed "
+            f"{workload['seed']}. Lengths: {words}.{begin}"]
