@@ -239,7 +239,7 @@ def startup(draw: Draw, folder: Path) -> list[str]:
     path = folder / "spoilt.log"
     write(draw, path, text, text.decode().splitlines(), lambda lines: "\n".join(map(str, lines)))
     return ["log", str(path), "--set=device=nvidia-h200-sxm", *one_of(draw, (
-        (), ("--set=model=gpt-oss-120b",), ("--write=out",)))]
+        (), ("--set=model=gpt-oss-120b",), ("--output=out",)))]
 
 
 def config(draw: Draw, folder: Path) -> list[str]:

@@ -42,8 +42,8 @@ GROUPS: dict[str, Commands] = {
     "Act": {
         "deploy": ("deploy", "Write the files that start and monitor a deployment."),
         "report": ("report", "Write one HTML page about a deployment."),
-        "calibrate": ("evidence.calibrate", "Fit a calibration to measured rows."),
-        "log": ("evidence.log", "Compare an engine's start-up log with the prediction.")},
+        "calibrate": ("calibrate", "Fit a calibration to measured rows."),
+        "log": ("log", "Compare an engine's start-up log with the prediction.")},
     "Catalogue": {
         "models": ("listing", "list the models, or show one"),
         "devices": ("listing", "list the devices, or show one"),

@@ -133,10 +133,10 @@ def test_terms_are_found_and_the_wrong_one_is_named(cli, name):
     "vllm-ascend-deepseek-v4-flash-910b"])
 def test_a_stored_log_is_a_sound_measurement(cli, tmp_path, name):
     target = tmp_path / "stored.yml"
-    assert cli(*asked(name), "--write", str(target))[::2] == (0, "")
+    assert cli(*asked(name), "-o", str(target))[::2] == (0, "")
     stored = target.read_bytes()
     assert cli("check", str(target))[::2] == (0, "")
-    code, _, err = cli(*asked(name), "--write", str(target))
+    code, _, err = cli(*asked(name), "-o", str(target))
     assert (code, err.count("\n")) == (2, 1)
     assert target.read_bytes() == stored
 
@@ -178,7 +178,7 @@ REFUSED = {
 def test_other_texts_are_refused_in_one_sentence(cli, tmp_path, kind):
     path = tmp_path / "some.log"
     path.write_bytes(REFUSED[kind])
-    code, out, err = cli("log", str(path), "--write", str(tmp_path / "out.yml"))
+    code, out, err = cli("log", str(path), "-o", str(tmp_path / "out.yml"))
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.rstrip().endswith((".", "。"))
     assert list(tmp_path.iterdir()) == [path]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.commands.evidence import calibrate
 from calc.evidence import validation
 from calc.evidence.calibration import fit
+from calc.evidence.fitting import fit_calibration
 from calc.evidence.systems import calibrated_system
 
 AWQ = "s2-910b1-awq"
@@ -79,7 +79,7 @@ def test_fit_recovers_the_values_that_rows_were_made_with(awq, rows):
 @pytest.mark.parametrize("name", catalogue.names("calibrations"))
 def test_stored_calibration_is_reproduced(name):
     chosen = catalogue.load("calibrations", name)
-    again, _ = calibrate.fit(name)
+    again, _ = fit_calibration(name)
     if chosen.fitted is not None:
         assert again.values == pytest.approx(chosen.fitted.values, rel=1e-3, abs=1e-12)
         assert again.extent == chosen.fitted.extent
