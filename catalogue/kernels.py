@@ -41,10 +41,10 @@ from catalogue.entries.profiles import (
     Product,
     in_order,
 )
-from catalogue.messages import LANGUAGES, Pair, join, messages, pair
+from catalogue.messages import LANGUAGES, Pair, join, pair, sentences
 from catalogue.reading import yamlfile
 
-say = messages("catalogue/kernels")
+say = sentences("catalogue/kernels")
 
 CLASSES = tuple(name for name in WeightFormats.model_fields
                 if name not in ("embedding", "norm", "compressor", "hyper"))
@@ -154,22 +154,25 @@ def checkpoint_words(model: Model, precision: Precision, engine: str, device: De
     first = candidates[0]
     one = str(first.repository)
     if not _is_own(model, first):
-        return say("of-sister", one=one, of=str(first.of))
+        return say("of-sister", f"{one}, weights of {first.of}, which has the same shapes",
+                   one=one, of=str(first.of))
     other = next((checkpoint for checkpoint in candidates[1:]
                   if _is_own(model, checkpoint) and checkpoint.of != first.of), None)
     if other:
-        return say("either", one=one, other=str(other.repository))
+        return say("either", f"{one} or {other.repository}", one=one, other=str(other.repository))
     official = next((checkpoint for checkpoint in candidates[1:]
                      if first.preview and not checkpoint.preview
                      and _is_own(model, checkpoint)), None)
     if official:
-        return say("preview", one=one, other=str(official.repository))
+        return say("preview", f"{one}, the preview, whose own layer drafts; that of the official "
+                   f"{official.repository} does not", one=one, other=str(official.repository))
     return one, one
 
 
 EXPERTS = ("shared_expert", "routed_expert", "router")  # what a model without experts lacks
 FULL = ("fp32",)  # engines leave these products to the vector unit, which every card has
 INDEXED: dict[str, AttentionKind] = {"mla": "sparse", "gqa": "block-sparse"}
+WIDENED = ", weights dequantised to 16 bits"  # a kernel reads narrower weights than it multiplies
 CLASS = "class"  # of a model, among parts of which nothing is known
 Verdict = Literal["runs", "refuses", "unknown"]
 
@@ -220,9 +223,11 @@ class Kernel:
             return en, zh
         newest = releases(library.load("profiles", str(tables()[self.engine].engine)))[-1]
         if in_order(self.until) >= in_order(newest):
-            return say("and-later", engine=(en, zh), since=self.since)
-        return say("from-to", engine=(en, zh), since=self.since, several=self.until != self.since,
-                   until=self.until)
+            return say("and-later", f"{en} {self.since} and later",
+                       engine=(en, zh), since=self.since)
+        several = self.until != self.since
+        return say("from-to", f"{en} {self.since}" + f" to {self.until}" * several,
+                   engine=(en, zh), since=self.since, several=several, until=self.until)
 
     def holds(self, release: str) -> bool:
         """Whether a release is one of those."""
@@ -234,15 +239,20 @@ class Kernel:
         """As an answer says it: engine, releases, kernel of the experts, notes on it."""
         note = self.experts.note
         en, zh = (note[language].rstrip(".。") if note else "" for language in LANGUAGES)
-        return say("runs-on", releases=self.release_words, kernel=self.kernel,
-                   widened=self.weight_only, noted=bool(note), note=(en, zh),
-                   source=self.experts.source)
+        source, releases_of, kernel = self.experts.source, self.release_words, self.kernel
+        return say("runs-on",
+                   f"runs on {releases_of[0]}, {kernel[0]}" + WIDENED * self.weight_only
+                   + f"; {en} [{source}]" * bool(note),
+                   releases=releases_of, kernel=kernel, widened=self.weight_only,
+                   noted=bool(note), note=(en, zh), source=source)
 
     @property
     def brief(self) -> Pair:
         """The same without notes: kernel of the experts, engine, releases."""
-        return say("kernel-of", releases=self.release_words, kernel=self.kernel,
-                   widened=self.weight_only)
+        releases_of, kernel = self.release_words, self.kernel
+        return say("kernel-of",
+                   f"{kernel[0]} ({releases_of[0]}" + WIDENED * self.weight_only + ")",
+                   releases=releases_of, kernel=kernel, widened=self.weight_only)
 
 
 @dataclass(frozen=True)
@@ -409,8 +419,9 @@ def _judge(name: str, parts: tuple[Part, ...], target: Target, release: str | No
     platforms = table.platforms
     if platforms and target.software in STACK_OF.values() and (
             target.software not in platforms.stacks):
-        return Support(refusals=(Refusal(name, release, None, say(
-            "written-for", stacks=", ".join(platforms.stacks)), platforms.source),))
+        stacks = ", ".join(platforms.stacks)
+        why = say("written-for", f"written for {stacks}", stacks=stacks)
+        return Support(refusals=(Refusal(name, release, None, why, platforms.source),))
     every: tuple[Cell, ...] = (*table.products, *table.caches)
     cells = {part: [cell for cell in every if _speaks(cell, part, target)] for part in parts}
     wide = {part: part._replace(multiplied=target.wide) for part in parts
@@ -452,13 +463,15 @@ def _judge(name: str, parts: tuple[Part, ...], target: Target, release: str | No
             used.get("routed_expert") or used.get("attention") or used["cache"], used,
             {part: dtype for part, (_, dtype) in chosen.items() if dtype}))
     if _before(release, first):
-        return Support(refusals=(Refusal(name, release, None, say(
-            "no-class", model_class=str(target.model_class), first=str(first)),
-            f"{table.engine}-releases"),))
+        missing = say("no-class", f"no class {target.model_class} before {first}",
+                      model_class=str(target.model_class), first=str(first))
+        return Support(refusals=(
+            Refusal(name, release, None, missing, f"{table.engine}-releases"),))
     decided = {part: at(part, release)[0] for part in parts}
     return Support(
-        refusals=tuple(Refusal(name, release, part, cell.instead or say("no-kernel"), cell.source)
-                       for part, cell in decided.items() if cell is not None and cell.runs == "no"),
+        refusals=tuple(
+            Refusal(name, release, part, cell.instead or say("no-kernel", "no kernel"), cell.source)
+            for part, cell in decided.items() if cell is not None and cell.runs == "no"),
         unknown=tuple(part for part, cell in decided.items() if cell is None))
 
 
@@ -647,34 +660,43 @@ class Quality:
         return self.lossless or (self.worst is not None and -self.worst <= points)
 
     @property
-    def words(self) -> tuple[str, str]:
+    def words(self) -> Pair:
         """In English and Chinese, what a line about an answer ends with."""
         if self.is_published:
-            return say("published-weights")
+            return say("published-weights", "published weights")
         if self.lossless:
-            return say("published-weights-widened-without-loss")
+            return say("published-weights-widened-without-loss",
+                       "published weights, dequantised without loss")
         score = next((row for row in (self.relatives if self.relative else self.rows)
                       if row.difference == self.worst and row.difference is not None
                       and _counts(row, self.published)), None)
         if score is None or score.difference is None or score.reference is None:
             return self._alone()
-        of = say("of-relative", weights=score.weights) if self.relative else ("", "")
-        return say("quality-against-points", benchmark=score.benchmark,
-                   solved=f"{score.solved.value:g}", reference=f"{score.reference.value:g}",
-                   difference=f"{score.difference:+.1f}", of=of)
+        of = say("of-relative", f" of a relative ({score.weights})",
+                 weights=score.weights) if self.relative else ("", "")
+        solved, reference = f"{score.solved.value:g}", f"{score.reference.value:g}"
+        difference = f"{score.difference:+.1f}"
+        return say("quality-against-points",
+                   f"quality: {score.benchmark} {solved} against {reference}, {difference} points"
+                   f"{of[0]}", benchmark=score.benchmark, solved=solved, reference=reference,
+                   difference=difference, of=of)
 
-    def _alone(self) -> tuple[str, str]:
+    def _alone(self) -> Pair:
         """What is told where no score stands beside one of the published weights."""
-        none = say("none-beside-published-weights-is")
+        none = say("none-beside-published-weights-is",
+                   "no published score against the original weights")
         if not self.rows:
-            return say("quality", none=none)
+            return say("quality", f"quality: {none[0]}", none=none)
         row = self.rows[0]
         if row.difference is None:
             texts = [f"{score.benchmark} {score.solved.value:g}" for score in self.rows]
             scores = join((", ", "、"), zip(texts, texts, strict=True))
-            return say("quality-scores", scores=scores, none=none)
-        return say("quality-points-against", benchmark=row.benchmark,
-                   difference=f"{row.difference:+.1f}", against=str(row.against), none=none)
+            return say("quality-scores", f"quality: {scores[0]}; {none[0]}",
+                       scores=scores, none=none)
+        difference, against = f"{row.difference:+.1f}", str(row.against)
+        return say("quality-points-against",
+                   f"quality: {row.benchmark} {difference} points against {against}; {none[0]}",
+                   benchmark=row.benchmark, difference=difference, against=against, none=none)
 
 
 def published_precision(model: Model) -> str | None:

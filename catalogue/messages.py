@@ -1,14 +1,16 @@
-"""Words in both languages, from the files of ``messages/``; no number is formatted here.
+"""Sentences in English and Chinese; no number is formatted here.
 
-A file is in the syntax of Project Fluent. A message has the attributes ``en`` and ``zh``, one under
-the other; plurals and choices of words stand in it:
+The engine writes the English of a sentence in its code. The Chinese is in a file of ``messages/``
+in the syntax of Project Fluent, which is read when the Chinese is asked for; a runtime without
+``fluent.runtime`` has English only.
+
+    say = sentences("calc/answer/service")
+    say("needs-more", f"{plural(count, 'card')} short of {memory}", count=count, memory=memory)
 
     needs-more =
-        .en = { $count ->
-            [one] One card lacks { $memory }.
-           *[other] { $count } cards lack { $memory }.
-        }
         .zh = { $count } 张卡各缺 { $memory }。
+
+Pages take both languages from their files, as the attributes ``en`` and ``zh`` of a message.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ from __future__ import annotations
 import functools
 import operator
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 from catalogue.reading.files import ROOT, ParamsError, read_small
 from catalogue.reading.yamlfile import display_path, note
@@ -26,13 +28,63 @@ from catalogue.reading.yamlfile import display_path, note
 if TYPE_CHECKING:
     from fluent.runtime import FluentBundle  # imported where a file is read: it takes a while
 
-Pair = tuple[str, str]  # English, Chinese
-Value = str | SupportsIndex | Pair
 
 FOLDER = ROOT.parent / "messages"
 LANGUAGES = ("en", "zh")
-LONGEST = 1 << 20  # signs of a value; the texts are our own
+LONGEST = 1 << 20  # characters of a value; the texts are the project's
 _HEAD = re.compile(r"^([a-zA-Z][\w-]*) *=", re.MULTILINE)
+
+
+Pair = tuple[str, str]  # English, Chinese
+Value = str | SupportsIndex | Pair
+
+
+class Sentence(Pair):
+    """A pair whose Chinese is formatted when it is read; equal to one of the same English.
+
+    Attributes:
+        chinese: returns the Chinese; can be pickled.
+    """
+
+    chinese: Callable[[], str]
+
+    def __new__(cls, english: str, chinese: Callable[[], str]) -> Self:
+        """Return a pair of these."""
+        self = super().__new__(cls, (english, english))
+        self.chinese = chinese
+        return self
+
+    def __getitem__(self, at: Any) -> Any:
+        return super().__getitem__(0) if at == 0 else (*self,)[at]
+
+    def __iter__(self) -> Iterator[str]:
+        yield self[0]
+        yield self.chinese()
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, Callable[[], str]]]:
+        return type(self), (self[0], self.chinese)
+
+
+class Texts(Mapping[str, str]):
+    """A pair by language, as entries of the catalogue have it; the Chinese when it is read.
+
+    >>> Texts(("value", "取值"))["zh"]
+    '取值'
+    """
+
+    def __init__(self, texts: Pair) -> None:
+        self.pair = texts
+
+    def __getitem__(self, language: str) -> str:
+        if language not in LANGUAGES:
+            raise KeyError(language)
+        return self.pair[LANGUAGES.index(language)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(LANGUAGES)
+
+    def __len__(self) -> int:
+        return len(LANGUAGES)
 
 
 class Messages:
@@ -42,7 +94,7 @@ class Messages:
         self._path = path
 
     def __call__(self, key: str, /, **values: Value) -> Pair:
-        """A message in both languages.
+        """Return a message in both languages.
 
         Args:
             key: the identifier of the message, written out where it is asked for.
@@ -53,20 +105,26 @@ class Messages:
         Raises ParamsError for a file that is no Fluent, a key that it does not have, a message that
         lacks a language, and a value that is missing or is neither text nor whole number.
         """
+        en, zh = (self.formatted(key, language, values) for language in LANGUAGES)
+        return en, zh
+
+    def formatted(self, key: str, language: str, values: Mapping[str, Value]) -> str:
+        """Return a message in one language; arguments and errors as of a call."""
         note(self._path)
         if key not in self._starts:
             raise ParamsError(f"{display_path(self._path)}: there is no message '{key}'.")
         if not self._bundles[0].has_message(key):
             self._add(key)
         try:
-            en, zh = (self._formatted(key, at, values) for at in range(len(LANGUAGES)))
+            return self._formatted(key, LANGUAGES.index(language), values)
         except ValueError as error:
             raise ParamsError(f"{self._where(key)}: '{key}' {error}.") from None
-        return en, zh
 
     def _formatted(self, key: str, at: int, values: Mapping[str, Value]) -> str:
-        """A message in one language. Raises ValueError for what is wrong with its values."""
+        """Return a message in one language. Raises ValueError for wrong values."""
         bundle = self._bundles[at]
+        if LANGUAGES[at] not in bundle.get_message(key).attributes:
+            raise ValueError(f"has no .{LANGUAGES[at]}")
         text, errors = bundle.format_pattern(
             bundle.get_message(key).attributes[LANGUAGES[at]],
             {name: fluent_value(name, value, at) for name, value in values.items()})
@@ -90,8 +148,11 @@ class Messages:
 
     @functools.cached_property
     def _bundles(self) -> list[FluentBundle]:
-        from fluent.runtime import FluentBundle, resolver
-
+        try:
+            from fluent.runtime import FluentBundle, resolver
+        except ImportError:
+            raise ParamsError("sentences in Chinese need fluent.runtime, expected the extra "
+                              "[report]: pip install 'will-it-fit[report]'.") from None
         resolver.MAX_PART_LENGTH = LONGEST
         return [FluentBundle([language], use_isolating=False) for language in LANGUAGES]
 
@@ -112,7 +173,8 @@ class Messages:
             offset = len(text[:problem.span.start].rstrip())
             raise ParamsError(f"{self._where(key, offset)}: {str(problem.message).rstrip('.')}.")
         if not isinstance(entry, ast.Message) or tuple(
-                attribute.id.name for attribute in entry.attributes) != LANGUAGES:
+                attribute.id.name for attribute in entry.attributes) not in (
+                    LANGUAGES, LANGUAGES[1:]):
             raise ParamsError(f"{self._where(key)}: '{key}' has not just the attributes .en and "
                               ".zh, in this order.")
         for bundle in self._bundles:
@@ -144,8 +206,33 @@ def messages(name: str) -> Messages:
     return Messages(FOLDER / f"{name}.ftl")
 
 
+def sentences(name: str) -> Callable[..., Pair]:
+    """Return a function that makes a sentence of its key, its English and the Chinese's values.
+
+    Args:
+        name: as :func:`messages` takes it; keys and values as of a call of :class:`Messages`.
+    """
+    def say(key: str, english: str, /, **values: Value) -> Pair:
+        return Sentence(english, functools.partial(_chinese, name, key, values))
+
+    return say
+
+
+def _chinese(name: str, key: str, values: Mapping[str, Value]) -> str:
+    return messages(name).formatted(key, "zh", values)
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    >>> plural(1, "run"), plural(2, "run")
+    ('1 run', '2 runs')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def by_language(pair: Pair) -> dict[str, str]:
-    """A pair as entries of the catalogue have it.
+    """Return a pair as entries of the catalogue have it.
 
     >>> by_language(("value", "取值"))
     {'en': 'value', 'zh': '取值'}
@@ -154,26 +241,44 @@ def by_language(pair: Pair) -> dict[str, str]:
 
 
 def pair(text: Mapping[str, str]) -> Pair:
-    """A text of an entry of the catalogue, in both languages.
+    """Return a text of an entry of the catalogue as a pair.
 
     >>> pair({"en": "value", "zh": "取值"})
     ('value', '取值')
     """
-    return text["en"], text["zh"]
+    return text.pair if isinstance(text, Texts) else (text["en"], text["zh"])
 
 
 def join(between: Pair, pairs: Iterable[Pair]) -> Pair:
-    """Pairs one after the other, with what stands between them.
+    """Return pairs one after the other, with a separator.
 
-    >>> join((", ", "、"), [("value", "取值"), ("quantity", "量")])
+    >>> tuple(join((", ", "、"), [("value", "取值"), ("quantity", "量")]))
     ('value, quantity', '取值、量')
     """
     listed = list(pairs)
-    return between[0].join(en for en, _ in listed), between[1].join(zh for _, zh in listed)
+    return Sentence(_joined(between, listed, 0), functools.partial(_joined, between, listed, 1))
+
+
+def _joined(between: Pair, pairs: Iterable[Pair], at: int) -> str:
+    return between[at].join(each[at] for each in pairs)
+
+
+def capitalised(text: Pair) -> Pair:
+    """Return a pair whose English begins with a capital."""
+    chinese = functools.partial(_joined, ("", ""), [text], 1)
+    return Sentence(text[0][:1].upper() + text[0][1:], chinese)
+
+
+def ended(text: Pair) -> Pair:
+    """Return a clause with its full stop."""
+    return join(("", ""), [text, (".", "。")])
 
 
 def fluent_value(name: str, value: Value, at: int) -> Any:
-    """A value as Fluent takes it for one language. Raises ValueError for no text and no number."""
+    """Return a value as Fluent takes it for one language.
+
+    Raises ValueError for what is neither text nor whole number.
+    """
     from fluent.runtime.types import FluentInt
 
     if isinstance(value, str):

@@ -13,12 +13,9 @@ from pydantic import BaseModel
 from catalogue.entries.models import Model
 from catalogue.kinds import KINDS, class_of
 from catalogue.library import NESTED, file_of, names
-from catalogue.messages import Pair, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.values import Value, sources, stands_on
 from catalogue.reading.yamlfile import KeyPath
-
-say = messages("catalogue/shipped")
 
 UNSURE = ("hbm_efficiency", "runtime_reserve", "memory_utilization", "max_num_batched_tokens")
 
@@ -29,7 +26,7 @@ def first_line(kind: str) -> str:
     return f"# yaml-language-server: $schema={'../' * depth}schema/{kind}.json"
 
 
-def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[Pair]:
+def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[str]:
     """What a file lacks to stand in the catalogue, a sentence each with its line.
 
     Args:
@@ -38,42 +35,52 @@ def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[Pair
         entries: what was read of it, several of a family.
     """
     text, unlisted = yamlfile.read(path), set[str]()
-    if path.read_text("utf-8").partition("\n")[0] != first_line(kind):
-        yield say("no-schema", where=text.where(), head=first_line(kind))
+    head = first_line(kind)
+    if path.read_text("utf-8").partition("\n")[0] != head:
+        yield f"{text.where()}: an editor finds no schema, expected '{head}' as the first line."
     for key in ("name", "title"):
         if key in class_of(kind).model_fields and key not in text.data:
-            yield say("no-text", where=text.where(), key=key)
+            yield f"{text.where()}: the key '{key}' is missing."
     for entry in entries:
         for keys, value in values_of(entry):
             where = text.where(keys)
             if value.source not in sources():
                 if value.source not in unlisted:
-                    yield say("unlisted", where=where, source=value.source)
+                    yield (f"{where}: '{value.source}' are words, expected a key of "
+                           "params/sources/, where its address stands.")
                 unlisted.add(value.source)
             elif lacks := shortcoming_of_value(kind, keys, value, where):
                 yield lacks
         if isinstance(entry, Model) and entry.num_hidden_layers.kind != "documented":
-            totals = entry.published
-            if entry.weights is None:
-                yield say("no-weights", where=text.where())
-            if totals is None or (totals.total_parameters or totals.stored_parameters) is None:
-                yield say("no-totals", where=text.where())
-            if totals is None or not totals.caches:
-                yield say("no-caches", where=text.where())
+            yield from shortcomings_of_model(entry, text.where())
 
 
-def shortcoming_of_value(kind: str, keys: KeyPath, value: Value, where: str) -> Pair | None:
+def shortcomings_of_model(model: Model, where: str) -> Iterator[str]:
+    """What a model lacks that its counts are compared with, a sentence each."""
+    totals = model.published
+    if model.weights is None:
+        yield f"{where}: weights is missing, expected the format in which it is published."
+    if totals is None or (totals.total_parameters or totals.stored_parameters) is None:
+        yield (f"{where}: no published count to compare its parameters with, expected "
+               "published.total_parameters or published.stored_parameters.")
+    if totals is None or not totals.caches:
+        yield (f"{where}: no published size to compare its cache with, expected published.caches "
+               "with the bytes that an engine stores per token.")
+
+
+def shortcoming_of_value(kind: str, keys: KeyPath, value: Value, where: str) -> str | None:
     """What a value lacks; nothing, as a rule."""
     named = ".".join(map(str, keys))
     if (value.date is None and "date" not in sources()[value.source] and value.kind != "documented"
             and (value.kind in ("vendor", "measured") or "price" in map(str, keys))):
-        return say("no-date", where=where, keys=named, kind=value.kind)
+        return (f"{where}: {named}: a {value.kind} value has no date, expected one here or at its "
+                "source.")
     bare = value.section is None and value.note is None
     if value.kind == "documented" and kind in ("devices", "links", "nodes") and bare:
-        return say("no-section", where=where, keys=named)
+        return f"{where}: {named}: the section of the document is missing."
     if value.kind == "assumed" and value.low == value.high and (
             keys[-1] in UNSURE or (kind in ("devices", "links") and value.note is None)):
-        return say("no-range", where=where, keys=named)
+        return f"{where}: {named}: an assumed value has no range."
     return None
 
 

@@ -45,11 +45,11 @@ from catalogue.deployments.cuts import written
 from catalogue.deployments.physics_inputs import DEGREES, scale_up_domain
 from catalogue.deployments.physics_inputs import SHARED_CACHE as SHARED
 from catalogue.entries.deployments import Precision
-from catalogue.messages import by_language, join, messages
+from catalogue.messages import Pair, Texts, join, pair, sentences
 from catalogue.reading.units import human
 
-common = messages("common")
-say = messages("calc/answer/nearest")
+common = sentences("common")
+say = sentences("calc/answer/nearest")
 
 CHANGE_QUANTITIES = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "e2e",
                      "output_throughput")
@@ -59,7 +59,6 @@ MOST_NODES = 128  # that are tried
 AXES = dict(zip(("tensor", "pipeline", "data", "expert"), DEGREES, strict=True))
 """Parallel sizes as attributes of ``Cut`` -> keys of a deployment."""
 Settings = dict[str, str | int]
-Text = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -77,11 +76,11 @@ class Change:
     settings: Settings
     devices: int
     quantities: dict[str, float]
-    text: Text
+    text: Mapping[str, str]
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return vars(self)
+        return vars(self) | {"text": {"en": self.text["en"]}}
 
 
 @dataclass(frozen=True)
@@ -287,30 +286,37 @@ def _evaluated(scenario: Scenario, settings: Settings) -> Change:
                   describe_change(scenario, other, settings, quantities))
 
 
-WORKLOAD = ("max_num_batched_tokens", "concurrency", "draft_tokens", "context_tokens")
+WORKLOAD = {"max_num_batched_tokens": "prompt chunks of {} tokens",
+            "concurrency": "{} requests at once", "draft_tokens": "{} drafted tokens",
+            "context_tokens": "a context of {} tokens"}
 
 
 def describe_change(original: Scenario, changed: Scenario, settings: Mapping[str, str | int],
-                    quantities: Mapping[str, float]) -> Text:
+                    quantities: Mapping[str, float]) -> Texts:
     """What is changed, and what comes out."""
     layout = written(cut_of(changed))
     cards = changed.devices
     same = cards == original.devices
-    parts = [] if same else [common("cards-2", cards=cards)]
-    if "precision" in settings:
-        parts.append(say("precision", precision=settings["precision"]))
+    parts: list[Pair] = [] if same else [common("cards-2", f"{cards} cards", cards=cards)]
+    if precision := settings.get("precision"):
+        parts.append(say("precision", f"precision {precision}", precision=precision))
     if any(key.startswith("parallelism.") for key in settings):
-        parts.append((layout["en"], layout["zh"]))
+        parts.append(pair(layout))
     counts = {key: f"{new:,}" for key in WORKLOAD
               if (new := settings.get(f"workload.{key}")) is not None}
-    parts += [say("workload", key=key, count=count) for key, count in counts.items()]
+    parts += [say("workload", WORKLOAD[key].format(count), key=key, count=count)
+              for key, count in counts.items()]
     spare = human(quantities["headroom_per_device"], "B")
     first, pace = human(quantities["ttft"], "s"), human(quantities["tpot"], "s")
     # without lengths of answers nothing is known of the time of prompts; of one token there is none
     inputs, stated = changed.inputs(), changed.file.workload.output_tokens is not None
     kind = "tokens" if not stated else "prompts" if inputs["output_tokens"] <= 1 else "answers"
     prompts = human(quantities["output_throughput"] * inputs["input_tokens"], "token/s")
-    return by_language(say(
-        "it-runs-with-per-device", spare=spare, first=first, each=pace, same=same, kind=kind,
-        prompts=prompts,
-        changes=join((", ", "，"), parts), spaced=parts[0][1][0].isascii()))
+    speed = {"tokens": f"a token every {pace}", "prompts": f"{prompts} of prompts",
+             "answers": f"first token after {first}, then one every {pace}"}[kind]
+    changes, where = join((", ", "，"), parts), " on the same cards" if same else ""
+    return Texts(say(
+        "it-runs-with-per-device",
+        f"It runs{where} with {changes[0]}: {spare} per device to spare, {speed}, at central "
+        "values.", spare=spare, first=first, each=pace, same=same, kind=kind, prompts=prompts,
+        changes=changes))

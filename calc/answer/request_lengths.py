@@ -12,13 +12,17 @@ from calc.serving.requests import Distribution, Shape, shapes_of
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, load
 from catalogue.deployments.admission import positions
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, sentences
 from catalogue.reading.units import plain
 
-say = messages("calc/answer/request-lengths")
+say = sentences("calc/answer/request-lengths")
 
 USUAL_LENGTHS = "azure-conversation"  # the service whose lengths stand for those of others
 NOTABLE = 0.01  # least share of refused requests worth reporting
+RULES = {"stated": "the longest request, as the workload states it",
+         "positions": "the model's positions",
+         "longest": "the longest prompt and answer of the demand",
+         "cache": "all that the cache surely holds"}
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,13 @@ class Lengths:
 
     def words(self) -> Pair:
         """Describe how prompts and answers vary."""
-        return say("lengths", distribution=self.distribution, stated=self.stated,
-                   prompts=plain(self.prompts), answers=plain(self.answers), usual=USUAL_LENGTHS)
+        prompts, answers = plain(self.prompts), plain(self.answers)
+        origin = "as stated" if self.stated else f"as in {USUAL_LENGTHS}; nothing is stated"
+        return say("lengths", "all equal" if self.distribution == "constant" else
+                   f"{self.distribution}, standard deviation over mean {prompts} of prompts and "
+                   f"{answers} of answers, {origin}",
+                   distribution=self.distribution, stated=self.stated, prompts=prompts,
+                   answers=answers, usual=USUAL_LENGTHS)
 
 
 def lengths_of(scenario: Scenario) -> Lengths:
@@ -147,7 +156,7 @@ def longest(scenario: Scenario, blocks: Amount, quantities: Mapping[str, Any]) -
     tokens = int(max(least, min(most, surely))) if stated is None else stated
     rule = ("stated" if stated is not None else "positions" if tokens == most
             else "longest" if tokens == least else "cache")
-    return Longest(tokens, say("rule", rule=rule), _beyond(scenario, tokens))
+    return Longest(tokens, say("rule", RULES[rule], rule=rule), _beyond(scenario, tokens))
 
 
 def longer_words(scenario: Scenario) -> Pair | None:
@@ -161,8 +170,14 @@ def longer_words(scenario: Scenario) -> Pair | None:
     share = _beyond(scenario, most)
     if share < NOTABLE:
         return None
-    return say("longer-than-positions", share=f"{share:.0%}", most=f"{most:,.0f}",
-               of=scenario.model.id, stated=lengths_of(scenario).stated, usual=USUAL_LENGTHS)
+    stated, of = lengths_of(scenario).stated, scenario.model.id
+    varied = "" if stated else f" (no lengths are stated: they vary as in {USUAL_LENGTHS})"
+    return say("longer-than-positions",
+               f"{share:.0%} of the requests are longer than the {most:,.0f} positions of '{of}' "
+               f"and are refused{varied}. Shorten input_tokens + output_tokens, or state "
+               "context_tokens.",
+               share=f"{share:.0%}", most=f"{most:,.0f}", of=of, stated=stated,
+               usual=USUAL_LENGTHS)
 
 
 def _beyond(scenario: Scenario, tokens: float) -> float:

@@ -32,10 +32,10 @@ from calc.serving.steady import pool_queue
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission import longest_request, positions, too_long
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import Pair, join, sentences
 from catalogue.reading.units import factor
 
-say = messages("calc/answer/service")
+say = sentences("calc/answer/service")
 
 ROUNDING = 1e-9  # relative tolerance when served and requested rates are compared
 POOLS = ("prefill", "decode")  # in the order in which a request meets them
@@ -436,12 +436,21 @@ class StartupLine:
             pool: ``prefill`` or ``decode`` of two, ``none`` of one.
         """
         low, high = (f"{end:,.0f}" for end in self.tokens.ends)
+        where = f" in the {pool} pool" if pool in ("prefill", "decode") else ""
         if not self.starts:
-            return say("does-not-start", engine=self.engine, pool=pool, low=low, high=high,
-                       tokens=f"{self.tokens.value:,.0f}", length=f"{self.length:,}")
+            tokens, length = f"{self.tokens.value:,.0f}", f"{self.length:,}"
+            return say("does-not-start",
+                       f"{self.engine} stops when it starts{where}: the cache of a DP rank holds "
+                       f"{tokens} tokens (80% interval {low} to {high}), less than one request of "
+                       f"{length} tokens.",
+                       engine=self.engine, pool=pool, low=low, high=high, tokens=tokens,
+                       length=length)
         least, most = (f"{end:,.2f}" for end in self.requests.ends)
-        return say("engine-prints", engine=self.engine, pool=pool, line=self.text, low=low,
-                   high=high, least=least, most=most, rule=self.rule)
+        return say("engine-prints",
+                   f"{self.engine} prints {self.text}{where} (on each DP rank; 80%: {low} to "
+                   f"{high} tokens, {least} to {most} requests of that length, {self.rule[0]}).",
+                   engine=self.engine, pool=pool, line=self.text, low=low, high=high, least=least,
+                   most=most, rule=self.rule)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data, SI units."""

@@ -100,7 +100,7 @@ class Audited:
             "corrected": None if truth is None else
             {"value": truth.three.value, "unit": truth.unit, "low": truth.three.low,
              "high": truth.three.high, "by": truth.where},
-            "why": dict(self.why)}
+            "why": {"en": self.why.get("en", "")}}
 
 
 def judge(case: Case) -> Judgement:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 
 from calc.auditing import judging
 from calc.auditing.alarms import (
@@ -14,21 +15,23 @@ from calc.auditing.alarms import (
     RUN,
     SOUND,
     UNEXPORTED,
+    Point,
     alarm,
 )
 from calc.auditing.cases import OF_RUNNING, Case
+from calc.auditing.failures import FAILURES
 from calc.auditing.judging import FAILS, Judgement, meets
 from calc.auditing.truths import SOURCES, Truth, deployment
 from calc.layouts.feasible import MEMORY
 from catalogue.deployments.admission import cut_of
 from catalogue.deployments.cuts import written
-from catalogue.messages import LANGUAGES, Pair, join, messages, pair
+from catalogue.messages import LANGUAGES, Pair, Texts, join, pair, plural, sentences
 from catalogue.reading.units import COUNTING, factor, human, plain
 from catalogue.reading.values import sources
 from catalogue.reading.words import revealed
 
-common = messages("common")
-say = messages("calc/auditing/reasons")
+common = sentences("common")
+say = sentences("calc/auditing/reasons")
 
 DERIVED = ("arithmetic",)  # a source that is a derivation of this book's
 OF_MODELS = {"models", "formats", "precisions"}
@@ -62,7 +65,28 @@ def origin(truth: Truth) -> Pair:
     else:
         kind = ("shapes" if kinds <= OF_MODELS else "hardware" if kinds <= OF_CARDS
                 else "recomputed")
-    return say("origin", kind=kind, source=source, plan=planned(plan) if plan else "")
+    return origin_words(kind, source, planned(plan) if plan else ("", ""))
+
+
+def origin_words(kind: str, source: str, plan: Pair) -> Pair:
+    """The origin of a number, the beginning of a sentence.
+
+    Args:
+        kind: of origin.
+        source: its title; empty for other kinds.
+        plan: the deployment in words; empty for other kinds.
+    """
+    english = {
+        "plan": f"Computed for {plan[0]}",
+        "as-if": f"Computed for {plan[0]}, as if memory sufficed",
+        "source": f"By “{source}”",
+        "own": "By correct arithmetic on the document's own inputs",
+        "measured": "By the measured rows that the document prints",
+        "prices": "At the prices collected in this book",
+        "shapes": "From the model's published shapes",
+        "hardware": "From the data of the hardware",
+        "recomputed": "Recomputed with sourced inputs"}
+    return say("origin", english[kind], kind=kind, source=source, plan=plan)
 
 
 def source_of(truth: Truth) -> str | None:
@@ -88,20 +112,22 @@ def planned(name: str) -> Pair:
     users = int(scenario.inputs()["concurrency"])
     en, zh = (_NAME.split(scenario.precision.name[lang])[0].strip() for lang in LANGUAGES)
     card = {lang: _MAKER.sub("", scenario.device.name[lang]) for lang in LANGUAGES}
-    layout = written(cut_of(scenario))
-    return say("plan", cards=scenario.devices, card=pair(card), layout=pair(layout), users=users,
-               format=(en, zh))
+    layout = pair(written(cut_of(scenario)))
+    return say("plan", f"{scenario.devices}×{card['en']} ({layout[0]}, {en}, "
+               f"{plural(users, 'user')})", cards=scenario.devices, card=pair(card), layout=layout,
+               users=users, format=(en, zh))
 
 
 @functools.cache
 def shortage(name: str) -> Pair:
-    """Why a deployment does not run, in a clause."""
+    """Why a deployment does not run, a clause with its full stop."""
     reason = deployment(name).why_not[0]
     if reason.kind != MEMORY:
-        return reason.text["en"].rstrip("."), reason.text["zh"].rstrip("。")
+        return pair(reason.text)
     needed, usable = (human(reason.numbers[key], "B") for key in ("memory_per_device",
                                                                   "usable_memory"))
-    return say("short-of-memory", needed=needed, usable=usable)
+    return say("short-of-memory", f"a card needs {needed} and may use {usable}.",
+               needed=needed, usable=usable)
 
 
 def of_alert(case: Case) -> Pair:
@@ -111,42 +137,127 @@ def of_alert(case: Case) -> Pair:
     assert printed is not None
     if result.reason == UNEXPORTED:
         metric = revealed(alert.metric or "*")
-        return say("unexported", engines=join(say("or"), [(name, name) for name in result.engines]),
-                   named="*" not in metric, metric=metric)
+        named, engines = "*" not in metric, join((" or ", "、"), [
+            (name, name) for name in result.engines])
+        return say("unexported",
+                   f"No release of {engines[0]} exports this metric" + f" ({metric})" * named
+                   + ": the rule has nothing to read and never fires.",
+                   engines=engines, named=named, metric=metric)
     point = result.fires[0] if result.fires else result.nearest
-    rule = say("rule", side=alert.fires, limit=printed.text)
-    end = say("end", state=result.state, slower=plain(point.slower, 2) if point else "")
-    watched, plan = result.watched is not None, planned(result.watched) if result.watched else ""
+    rule = say("rule", f"Fires {alert.fires} {printed.text}", side=alert.fires, limit=printed.text)
+    watched = result.watched is not None
+    plan = planned(result.watched) if result.watched else ("", "")
     if result.reason == CONSTANT:
-        return say("constant", rule=rule, value=_ours(case), end=end, planned=watched, plan=plan,
-                   allotted=alert.held == "at_start")
+        return of_constant(case, rule, _end(result.state, point), plan, watched)
     how = (result.reason if result.reason != RUN
            else "healthy" if result.state in (ALWAYS, PERHAPS)
            else "fires" if result.state in (SOUND, LATE) else "nearest" if point else "unmoved")
-    return say("alert", rule=rule, how=how, end=end, others=max(0, len(result.fires) - 1),
-               healthy=say("healthy", planned=watched, plan=plan, value=_ours(case)),
-               value=printed.like(point.value) if point else "",
-               failure=say("failure", kind=point.failure, by=plain(point.severity))
-               if point else "")
+    value = _ours(case)
+    healthy = say("healthy", f"computed for {plan[0]}, it is {value[0]} when healthy" if watched
+                  else f"when healthy it is {value[0]}", planned=watched, plan=plan, value=value)
+    return of_tried(rule, healthy, how, _end(result.state, point),
+                    printed.like(point.value) if point else "",
+                    _failure(point) if point and point.failure in FAILURES else ("", ""),
+                    max(0, len(result.fires) - 1))
 
 
-def why(case: Case, judgement: Judgement) -> dict[str, str]:
+def of_constant(case: Case, rule: Pair, end: Pair, plan: Pair, planned: bool) -> Pair:
+    """What becomes of an alert on a metric that never changes."""
+    assert case.claim.alert is not None
+    allotted, value = case.claim.alert.held == "at_start", _ours(case)
+    where = f"on {plan[0]} " * planned
+    behaviour = (f"{where}the engine takes {value[0]} when it starts and holds it under every load"
+                 if allotted else f"what it watches is {value[0]} in every step")
+    return say("constant", f"{rule[0]}, and {behaviour}: {end[0]}.", rule=rule, value=value,
+               end=end, planned=planned, plan=plan, allotted=allotted)
+
+
+def of_tried(rule: Pair, healthy: Pair, how: str, end: Pair, value: str, failure: Pair,
+             others: int) -> Pair:
+    """What becomes of an alert that was tried in simulated failures.
+
+    Args:
+        rule, healthy, end: when it fires, its value without a failure, and the conclusion.
+        how: what decides.
+        value, failure: of the failure that decides.
+        others: further failures in which it fires.
+    """
+    seen = ("" if others == 0 else " (one other failure is seen as well)" if others == 1 else
+            f" ({others} other failures are seen as well)")
+    english = {
+        "lonely": f", and {value} in a quiet hour, with a single request",
+        "idle": ", and nothing while no request is in flight",
+        "fires": f", and {value} {failure[0]}{seen}",
+        "nearest": f", and {value} in the nearest of the simulated failures, {failure[0]}",
+        "unmoved": ", and no failure brings it nearer", "healthy": ""}
+    return say("alert", f"{rule[0]}; {healthy[0]}{english[how]}: {end[0]}.",
+               rule=rule, healthy=healthy, how=how, end=end, value=value, failure=failure,
+               others=others)
+
+
+def _end(state: str, point: Point | None) -> Pair:
+    """The conclusion about an alert, a clause."""
+    slower = plain(point.slower, 2) if point else ""
+    english = {
+        ALWAYS: "it fires all the time", PERHAPS: "it may fire although nothing is wrong",
+        SOUND: "it tells trouble from health",
+        LATE: f"it fires only when requests take {slower} times as long, too late"}
+    return say("end", english.get(state, "it never fires"), state=state, slower=slower)
+
+
+def _failure(point: Point) -> Pair:
+    """A simulated failure, as an adverbial phrase."""
+    by = plain(point.severity)
+    english = {
+        "clock": f"with the clock of the cards at 1/{by}",
+        "memory": f"with the memory of the cards at 1/{by} of its speed",
+        "links": f"with the links between cards at 1/{by} of their speed",
+        "network": f"with the network between servers at 1/{by} of its speed",
+        "alpha": f"with collectives that start {by} times as slowly",
+        "host": f"with a host that takes {by} times as long between steps",
+        "prompts": f"with prompts {by} times as long",
+        "answers": f"with answers {by} times as long",
+        "users": f"with {by} times as many requests",
+        "cache": f"with 1/{by} of the cache's blocks",
+        "eager": "with graphs off", "uneven": "with experts unevenly loaded",
+        "lost": "with half of the replicas lost"}
+    return say("failure", english[point.failure], kind=point.failure, by=by)
+
+
+def why(case: Case, judgement: Judgement) -> Texts:
     """What the verdict follows from, with the numbers of it."""
     parts = of_verdict(case, judgement)
     if judging.INFEASIBLE in judgement.also:
         if case.fits is False:
-            parts.append(say("deployment-does-not-run", why=_why_not(case),
-                             but=judgement.verdict in POSITIVE))
+            parts.append(_not_running(case, judgement.verdict in POSITIVE))
         elif case.ruling is not None and case.ruling.beside:
-            names = [(name, name) for name in case.ruling.beside[:MOST]]
-            parts.append(say("configuration-does-not-start", names=join((", ", "、"), names),
-                             more=len(case.ruling.beside) > MOST))
+            names, others, more = _listed(case.ruling.beside)
+            parts.append(say("configuration-does-not-start",
+                             "But no release that serves the model starts with the document's "
+                             f"other settings beside it, because of {names[0]}{others}.",
+                             names=names, more=more))
     if judgement.clashes:
-        parts.append(say("others-say-otherwise", count=len(judgement.clashes), listed=join(
-            (", ", "、"), ((name, name) for name in judgement.clashes[:MOST])),
-            more=len(judgement.clashes) > MOST))
+        count, (names, others, more) = len(judgement.clashes), _listed(judgement.clashes)
+        claims = "claim" if count == 1 else "claims"
+        parts.append(say("others-say-otherwise",
+                         f"Contradicted by {claims} {names[0]}{others}.", listed=names, more=more))
     parts += _notes(case, judgement)
-    return {"en": " ".join(en for en, _ in parts), "zh": "".join(zh for _, zh in parts)}
+    return Texts(join((" ", ""), parts))
+
+
+def _listed(names: Sequence[str]) -> tuple[Pair, str, bool]:
+    """The first of some names, what stands for the others in English, and whether there are any."""
+    more = len(names) > MOST
+    return (join((", ", "、"), ((name, name) for name in names[:MOST])), " and others" * more, more)
+
+
+def _not_running(case: Case, but: bool) -> Pair:
+    """That the deployment that a claim is of does not run, as an objection or by itself."""
+    name = case.claim.deployment or (case.truth.scenario if case.truth else None)
+    assert name is not None
+    reason, subject = shortage(name), "But the document's" if but else "The document's"
+    return say("deployment-does-not-run", f"{subject} deployment does not run: {reason[0]}",
+               why=reason, but=but)
 
 
 def _notes(case: Case, judgement: Judgement) -> list[Pair]:
@@ -154,20 +265,16 @@ def _notes(case: Case, judgement: Judgement) -> list[Pair]:
     stated = case.ruling.stated.note if case.ruling and case.ruling.stated else None
     step = case.formula.step if case.formula is not None and judgement.standing == FAILS else None
     note, rests_on, own = case.claim.note or stated or step, case.claim.rests_on, case.listed.claim
-    again, sentences = own.like is not None, []
+    again, notes = own.like is not None, list[Pair]()
     if note is not None and not (again and own.note is None and len(note["en"]) > SHORT):
-        sentences.append(pair(note))
+        notes.append(pair(note))
     if rests_on is not None and not (again and own.rests_on is None):
-        sentences.append(say("rests-on", assumption=pair(rests_on)))
-    left = (note is not None) + (rests_on is not None) - len(sentences)
-    return [*sentences, say("as-of", claim=str(own.like))] if left else sentences
-
-
-def _why_not(case: Case) -> Pair:
-    """Why the deployment that a claim is of does not run, in a clause."""
-    name = case.claim.deployment or (case.truth.scenario if case.truth else None)
-    assert name is not None
-    return shortage(name)
+        notes.append(say("rests-on", f"Assumed here: {rests_on['en']}", assumption=pair(rests_on)))
+    left = (note is not None) + (rests_on is not None) - len(notes)
+    if left:
+        notes.append(say("as-of", f"More at {own.like}, of the same quantity.",
+                         claim=str(own.like)))
+    return notes
 
 
 def _ours(case: Case, how: str = "") -> Pair:
@@ -179,14 +286,15 @@ def _ours(case: Case, how: str = "") -> Pair:
     if low == high:
         return (low, low) if how else (value, value)
     if case.truth.spans or how:
-        return common("from-low-to-high", low=low, high=high)
-    return say("to", value=value, low=low, high=high)
+        return common("from-low-to-high", f"{low} to {high}", low=low, high=high)
+    return say("to", f"{value} ({low} to {high})", value=value, low=low, high=high)
 
 
 def _right(case: Case) -> Pair:
     """The right number and where it comes from, a sentence."""
     assert case.truth is not None
-    return say("right-is", found=origin(case.truth), ours=_ours(case))
+    source, ours = origin(case.truth), _ours(case)
+    return say("right-is", f"{source[0]}, the figure is {ours[0]}.", found=source, ours=ours)
 
 
 def of_verdict(case: Case, judgement: Judgement) -> list[Pair]:
@@ -195,17 +303,9 @@ def of_verdict(case: Case, judgement: Judgement) -> list[Pair]:
     if verdict == judging.THRESHOLD:
         return [of_alert(case)]
     if verdict == judging.SETTING:
-        setting, ruling = case.claim.setting, case.ruling
-        assert setting is not None
-        assert ruling is not None
-        return [say("setting", state=ruling.state, program=setting.program,
-                    name=revealed(setting.name), since=ruling.since, until=ruling.until)]
+        return [of_setting(case)]
     if verdict in (judging.ASSUMPTION, judging.UNVERIFIABLE):
-        missing = case.claim.missing
-        reason = ("assumed" if verdict == judging.ASSUMPTION else "circular"
-                  if missing is None and case.circular else "missing")
-        return [say("undecided", why=reason,
-                    missing=say("a-source") if missing is None else pair(missing))]
+        return [of_undecided(case, verdict)]
     if verdict == judging.INFEASIBLE:
         return of_infeasible(case)
     if verdict in (judging.INPUT, judging.FORMULA, judging.BOTH):
@@ -218,13 +318,64 @@ def of_verdict(case: Case, judgement: Judgement) -> list[Pair]:
         how = ("differs" if verdict == judging.ARITHMETIC else
                "agrees" if case.itself or printed.holds(own) else "about")
         given = _shown(case, own)
-        first = say("own", itself=case.itself, how=how, printed=printed.text,
-                    ours=_ours(case, "own") if case.itself else given)
+        ours = _ours(case, "own") if case.itself else (given, given)
+        whose = "figures" if case.itself else "formula and inputs"
+        compared = {"differs": f", not {printed.text}", "agrees": ", as printed",
+                    "about": f", about the {printed.text} that it prints as an approximation"}[how]
+        first = say("own", f"The document's own {whose} give {ours[0]}{compared}.",
+                    itself=case.itself, how=how, printed=printed.text, ours=ours)
         if how != "differs" or case.itself or truth is None or (
                 _shown(case, truth.three.value) == given):
             return [first]
         return [first, _right(case)]
     return [of_number(case, judgement)]
+
+
+def of_setting(case: Case) -> Pair:
+    """What becomes of a setting of an engine."""
+    setting, ruling = case.claim.setting, case.ruling
+    assert setting is not None
+    assert ruling is not None
+    program, name = setting.program, revealed(setting.name)
+    span = f"releases {ruling.since} to {ruling.until}"
+    english = {
+        "accepted": f"{program} takes {name} with this value ({span}).",
+        "deprecated": f"{program} takes {name} and calls it deprecated ({span}).",
+        "unlisted": f"{program} knows {name}, but not this value ({span}).",
+        "choice": f"{program} knows {name}, but refuses this value ({span}).",
+        "type": f"{program} knows {name}, but the value is of the wrong type ({span}).",
+        "unknown": f"No release of {program} that serves the model has {name} ({span} were read).",
+        "works": f"{name} of {program}: it does what the document says.",
+        "usual": f"{name} of {program}: this is how it is by default; nothing changes.",
+        "unread": f"{name} of {program}: nothing reads it.",
+        "stops": f"{name} of {program}: it stops the program.",
+        "worse": f"{name} of {program}: it makes matters worse than leaving it out.",
+        "misses": f"{name} of {program}: it does not do what it is set for.",
+        "wrong": f"{name} of {program}: it is not so.",
+        "open": f"{name} of {program}: whether it helps depends on the installation.",
+        "ran": f"{name} of {program}: it works, for the measurements that the document prints were "
+               "made with it.",
+        "no-catalogue": f"{name} of {program}: this book does not hold what the program makes of "
+                        "it, so it cannot be decided."}
+    return say("setting", english[ruling.state], state=ruling.state, program=program, name=name,
+               since=ruling.since, until=ruling.until)
+
+
+def of_undecided(case: Case, verdict: str) -> Pair:
+    """What a claim that cannot be checked lacks."""
+    stated = case.claim.missing
+    missing = say("a-source", "a source.") if stated is None else pair(stated)
+    if verdict == judging.ASSUMPTION:
+        reason = "assumed"
+        english = ("This is an assumption of the document. It could be judged with: "
+                   f"{missing[0]}")
+    elif stated is None and case.circular:
+        reason = "circular"
+        english = "Only the document itself says so; nothing independent confirms or refutes it."
+    else:
+        reason = "missing"
+        english = f"This cannot be checked. What is missing: {missing[0]}"
+    return say("undecided", english, why=reason, missing=missing)
 
 
 def of_number(case: Case, judgement: Judgement) -> Pair:
@@ -234,9 +385,7 @@ def of_number(case: Case, judgement: Judgement) -> Pair:
     assert printed is not None
     three, source, ours = truth.three, origin(truth), _ours(case)
     if verdict == judging.MET or (case.bound is not None and verdict != judging.COMPATIBLE):
-        return say("limit", statement=case.claim.comparison is not None,
-                   least=case.bound == "at_least", met=verdict == judging.MET, found=source,
-                   ours=ours, printed=printed.text)
+        return of_limit(case, verdict == judging.MET)
     if verdict == judging.COMPATIBLE:
         how = ("limit-in-interval" if case.bound else
                "inside" if printed.low <= three.low and three.high <= printed.high else
@@ -250,8 +399,38 @@ def of_number(case: Case, judgement: Judgement) -> Pair:
         how = "inside"
     else:
         how = "equal" if printed.like(three.value) == printed.like(printed.value) else "rounds"
-    return say("figure", how=how, found=source, ours=ours, printed=printed.text,
-               gib=plain(three.value / GIB))
+    gib, text = plain(three.value / GIB), printed.text
+    english = {
+        "in-gib": f"{gib} GiB, which is {ours[0]}: the document writes GB for GiB.",
+        "inside": f"{ours[0]}, inside the printed {text}.",
+        "overlaps": f"{ours[0]}; the printed {text} overlaps this interval, its middle inside.",
+        "in-interval": f"{ours[0]}; the printed {text} lies within this interval.",
+        "limit-in-interval": f"{ours[0]}; the limit of {text} lies within this interval and may be "
+                             "kept.",
+        "wrong": f"{ours[0]}, not {text}.",
+        "rounds": f"{ours[0]}, which rounds to the printed {text}.",
+        "equal": f"{ours[0]}, as printed."}
+    return say("figure", f"{source[0]}, the figure is {english[how]}", how=how, found=source,
+               ours=ours, printed=text, gib=gib)
+
+
+def of_limit(case: Case, met: bool) -> Pair:
+    """Whether the right number keeps a limit, or makes a comparison true."""
+    assert case.truth is not None
+    assert case.printed is not None
+    source, ours, text = origin(case.truth), _ours(case), case.printed.text
+    least, statement = case.bound == "at_least", case.claim.comparison is not None
+    if statement:
+        side = f"{'' if met else 'not '}{'above' if least else 'below'}"
+        english = (f"{source[0]}, the number that decides the statement is {ours[0]}, {side} "
+                   f"{text}: the statement {'holds' if met else 'does not hold'}.")
+    else:
+        bound = "minimum" if least else "limit"
+        verb = "meets" if least else "keeps to"
+        relation = f"which {verb}" if met else "below" if least else "above"
+        english = f"{source[0]}, the figure is {ours[0]}, {relation} the printed {bound} of {text}."
+    return say("limit", english, statement=statement, least=least, met=met, found=source,
+               ours=ours, printed=text)
 
 
 def of_fault(case: Case, verdict: str) -> list[Pair]:
@@ -263,19 +442,28 @@ def of_fault(case: Case, verdict: str) -> list[Pair]:
         letter = case.letters.get(name)
         unit = letter.unit if letter and letter.unit not in COUNTING else "1"
         label = (letter.en, letter.zh) if letter else (name.replace("_", " "),) * 2
-        named.append(say("input-is-otherwise", input=label, ours=_readable(ours, unit),
-                         theirs=_readable(theirs, unit)))
+        correct, printed = _readable(ours, unit), _readable(theirs, unit)
+        named.append(say("input-is-otherwise", f"{label[0]} is {correct[0]}, not {printed[0]}",
+                         input=label, ours=correct, theirs=printed))
     right, resourced = case.truth.three.value, case.resourced
     close = resourced is not None and abs(resourced - right) > judging.CLOSE * abs(right)
     what = (("close" if close else "inputs") if verdict == judging.INPUT else
             "both" if verdict == judging.BOTH and case.moved else "formula")
-    return [say("fault", what=what, inputs=join((", ", "，"), named), own=_shown(case, case.own),
-                found="" if resourced is None else _shown(case, resourced)), _right(case)]
+    inputs, own = join((", ", "，"), named), _shown(case, case.own)
+    result = "" if resourced is None else _shown(case, resourced)
+    english = {
+        "close": f"The document's inputs are wrong: {inputs[0]}. With the right ones its formula "
+                 f"gives {result}, close to what a full calculation does.",
+        "inputs": f"The document's formula is right, its inputs are not: {inputs[0]}.",
+        "both": f"Both the document's formula and its inputs are wrong: {inputs[0]}.",
+        "formula": f"The document's formula, which gives {own}, is wrong."}
+    return [say("fault", english[what], what=what, inputs=inputs, own=own, found=result),
+            _right(case)]
 
 
 def of_infeasible(case: Case) -> list[Pair]:
     """That the deployment does not run, and the right number where it is another."""
-    stops, truth = say("deployment-does-not-run", why=_why_not(case), but=False), case.truth
+    stops, truth = _not_running(case, but=False), case.truth
     if truth is None or truth.given or not truth.three.value:
         return [stops]
     assert case.printed is not None

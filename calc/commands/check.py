@@ -174,7 +174,7 @@ def _check_entry(kind: str, reference: str) -> None:
         return
     entries = [entry.file for entry in loaded.deployments] if kind == "scenarios" else [loaded]
     if lacks := [*shortcomings(kind, path, entries)]:
-        raise ExceptionGroup(kind, [ParamsError(spoken(entry)) for entry in lacks])
+        raise ExceptionGroup(kind, [*map(ParamsError, lacks)])
 
 
 def kind_of(file: str) -> str:

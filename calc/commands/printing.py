@@ -132,7 +132,7 @@ def translated(texts: Mapping[str, str]) -> str:
     >>> translated({"en": "value", "zh": "取值"})
     'value'
     """
-    return texts[_language.get()]
+    return texts.get(_language.get()) or texts["en"]
 
 
 def print_json(data: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, load, load_device, load_node, names, units
 from catalogue.entries.hardware import Device, Node
 from catalogue.library import COMMAND_LINE, Override, locate
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, sentences
 from catalogue.planning import BUSY, OWNERSHIPS, WAITING, Powers, Prices
 from catalogue.reading import yamlfile
 from catalogue.reading.units import YEAR
@@ -315,7 +315,7 @@ def shares_of(powers: Powers) -> dict[str, Any]:
     return {name: getattr(powers, name) for name in SHARES}
 
 
-say = messages("calc/costing/ownership")
+say = sentences("calc/costing/ownership")
 
 MILLION = 10**6
 COMMON = "common"  # prices of what has none of its own
@@ -489,7 +489,11 @@ def unpriced(device: str, ownership: str) -> Pair:
         device: identifier of the card.
         ownership: ``own``, ``rent-always`` or ``rent-by-hour``.
     """
-    return say("unpriced", device=device, ownership=ownership, example=f"1.5{SPREAD}2.5 USD/h")
+    example = f"1.5{SPREAD}2.5 USD/h"
+    return say("unpriced",
+               f"no price of an hour of '{device}' ({ownership}) was found: state one with "
+               f"--price, such as --price '{example}', or in a file of prices (--prices).",
+               device=device, ownership=ownership, example=example)
 
 
 def annuity(discount: Number, years: Number) -> Number:

@@ -16,6 +16,7 @@ Source: notebooks/validation.md, section Are the intervals honest?
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +40,8 @@ from catalogue.entries.measurements import (
     Load,
     Metric,
 )
-from catalogue.messages import Pair, join, messages
+from catalogue.entries.profiles import Measured
+from catalogue.messages import Pair, capitalised, ended, join, plural, sentences
 from catalogue.reading.units import plain
 
 AXES = ("requests", "tensor", "pipeline", "expert", "drafts")
@@ -227,7 +229,7 @@ def widened(sides: Sides, growth: Sides, distance: Any) -> tuple[Any, Any]:
     return (down, up) if np.ndim(distance) else (float(down), float(up))
 
 
-say = messages("calc/evidence/classes")
+say = sentences("calc/evidence/classes")
 
 UNCALIBRATED = "uncalibrated"  # the protocol without a fit, and its entry of params/discrepancies
 ALL, SERVERS, SPARSE, HOSTS = "all", "servers", "sparse", "hosts"
@@ -238,7 +240,9 @@ NORMAL_MIDDLE = 0.6744897501960817  # median distance of a normal variable, in d
 # either phase are taken to be as sure
 RATE, LATENCY = "output_throughput", "e2e"  # of as many requests as there are, by Little's law
 STAND_IN = {LATENCY: "tpot", "prefill_throughput": RATE}
-REPORTED = ("tpot", "ttft", RATE)  # whose evidence is
+REPORTED = {"tpot": "TPOT", "ttft": "TTFT", RATE: "throughput"}  # whose evidence is printed
+AXIS_LABELS = {"requests": "requests per card", "tensor": "TP", "pipeline": "PP", "expert": "EP",
+               "drafts": "drafts", "precision": "format", "device": "card", "pools": "pools"}
 # formulas know least of what kernels of sparse attention reach, kernels that widen weights as they
 # multiply and are in no table, and hosts that multiply: apart, so that no other deployment pays
 KINDS = (ALL, SERVERS, SPARSE, WIDENED, HOSTS)
@@ -250,7 +254,18 @@ LOADS: tuple[Load, ...] = (CONCURRENT, ALONE, QUEUED, VARYING)
 
 def load_label(load: Load) -> Pair:
     """A load in words."""
-    return say("load", name=load)
+    english = {CONCURRENT: "fixed concurrency", ALONE: "one phase alone",
+               QUEUED: "sent all at once", VARYING: "sent all at once, many lengths"}
+    return say("load", english[load], name=load)
+
+
+def kind_label(kind: str) -> Pair:
+    """A kind of deployments in words, of ``KINDS``."""
+    english = {
+        ALL: "all systems", SERVERS: "servers", SPARSE: "servers with sparse attention",
+        WIDENED: "servers whose kernels widen weights as they multiply and are in no table",
+        HOSTS: "experts on the host"}
+    return say("kind", english[kind], name=kind)
 
 
 @dataclass(frozen=True)
@@ -423,7 +438,7 @@ def applied_error(classes: Mapping[str, Mapping[Any, Any]], name: str, metric: s
     return at, of, (sides[0], sides[1])
 
 
-def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
+def stand_ins(scenario: Scenario) -> Pair | None:
     """A sentence, in English and in Chinese, that names the values borrowed from other cards or
     releases because the deployment's own are unknown or rejected; None if there are none.
 
@@ -433,22 +448,36 @@ def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
     device, name = scenario.device, class_of(scenario)
     borrowed = USUAL.get(device.type) if device.mechanisms is None else None
     measured = {of_maker(own.of) for own in discrepancy().left_out.values()}
-    parts = [] if borrowed is None else [say("mechanisms-of", device=device.id, borrowed=borrowed)]
+    parts = [] if borrowed is None else [say(
+        "mechanisms-of",
+        f"'{device.id}' names no mechanisms, so efficiencies and overheads are those of "
+        f"'{borrowed}' (mechanisms: NAME in its file says which)",
+        device=device.id, borrowed=borrowed)]
     # of hosts a maker says little
     if of_maker(name) not in measured and not name.startswith(HOSTS):
-        parts.append(say("none-measured", kind=say("kind", name=name.split("/", maxsplit=1)[0]),
-                         vendor=device.vendor))
-    parts += [say("law-rejected", operator=law.operator, dtype=law.dtype,
-                  engine=str(scenario.engine), reason=law.rejected.reason,
-                  against=law.rejected.against,
-                  factor=plain(law.rejected.factor, 2), instead=str(law.rejected.instead),
-                  known=law.rejected.instead is not None)
-              for law in (scenario.running.rejected[scenario.way] if scenario.running else ())
-              if law.rejected]
-    if not parts:
-        return None
-    en, zh = join(("; ", "；"), parts)
-    return f"{en[0].upper()}{en[1:]}.", f"{zh}。"
+        kind = kind_label(name.split("/", maxsplit=1)[0])
+        parts.append(say("none-measured",
+                         f"no {kind[0]} on cards of {device.vendor} were measured, so the interval "
+                         "is that of other makers, wider by as much as makers differ",
+                         kind=kind, vendor=device.vendor))
+    parts += [rejected_words(law, str(scenario.engine)) for law in (
+        scenario.running.rejected[scenario.way] if scenario.running else ()) if law.rejected]
+    return ended(capitalised(join(("; ", "；"), parts))) if parts else None
+
+
+def rejected_words(law: Measured, engine: str) -> Pair:
+    """Why a fitted kernel law is not used, a clause."""
+    rejected = law.rejected
+    assert rejected is not None
+    reason, factor, against = rejected.reason, plain(rejected.factor, 2), rejected.against
+    slow = (f"with one token it takes {factor} times that of {against}" if reason == "neighbour"
+            else f"it takes {factor} times what a measured step leaves ({against})")
+    return say("law-rejected",
+               f"the law of {law.operator} ({law.dtype}) measured under {engine} is rejected: "
+               f"{slow}, and its fixed time is that of {rejected.instead or 'the card'}",
+               operator=law.operator, dtype=law.dtype, engine=engine, reason=reason,
+               against=against, factor=factor, instead=str(rejected.instead),
+               known=rejected.instead is not None)
 
 
 def own_errors(scenario: Scenario, requests: Any = None, load: Load | None = None
@@ -548,25 +577,25 @@ def deviations(scenario: Scenario, requests: Any = None, load: Load | None = Non
     return {name: own.parts for name, own in own_errors(scenario, requests, load).items()}
 
 
-def class_label(name: str) -> tuple[str, str]:
+def class_label(name: str) -> Pair:
     """A class of an own error in English and in Chinese.
 
     >>> class_label("concurrent/servers/NVIDIA/vllm")[0]
     'servers, NVIDIA, vLLM, fixed concurrency'
     """
     if name == ALL:
-        return say("kind", name=ALL)
+        return kind_label(ALL)
     first, kind, *others = (*name.split("/"), *[ALL] * ("/" not in name))
     load = cast("Load", first)
     engines = library.names("profiles")
     en, zh = ([library.load("profiles", one).name[lang] if one in engines else one
                for one in others] for lang in ("en", "zh"))
-    return join((", ", "，"), [say("kind", name=kind), *zip(en, zh, strict=True), load_label(load)])
+    return join((", ", "，"), [kind_label(kind), *zip(en, zh, strict=True), load_label(load)])
 
 
 def axis_label(name: str) -> Pair:
     """What a deployment is compared with measured ones by, of ``nearness.AXES`` or ``NAMES``."""
-    return say("axis", name=name)
+    return say("axis", AXIS_LABELS[name], name=name)
 
 
 def evidence(own: Mapping[str, Own]) -> Pair:
@@ -582,18 +611,31 @@ def evidence(own: Mapping[str, Own]) -> Pair:
     of: dict[str, dict[Pair, list[Pair]]] = {}
     for name in REPORTED:
         if one := own.get(name):
-            counts = say("runs", inside=one.inside, rows=one.rows, systems=one.systems)
-            of.setdefault(one.of, {}).setdefault(counts, []).append(say("measured", name=name))
-    return join(("; ", "；"), (say("of-class", kind=class_label(kind), counts=join((", ", "，"), (
-        say("runs-of", quantities=join((", ", "、"), labels), counts=counts)
-        for counts, labels in by.items()))) for kind, by in of.items()))
+            counts = say("runs", f"{one.inside} of {plural(one.rows, 'run')} of "
+                         f"{plural(one.systems, 'system')}",
+                         inside=one.inside, rows=one.rows, systems=one.systems)
+            of.setdefault(one.of, {}).setdefault(counts, []).append(
+                say("measured", REPORTED[name], name=name))
+    return join(("; ", "；"), itertools.starmap(_class_evidence, of.items()))
+
+
+def _class_evidence(name: str, by: Mapping[Pair, list[Pair]]) -> Pair:
+    """Quantities with their counts, and the class."""
+    listed = [(join((", ", "、"), labels), counts) for counts, labels in by.items()]
+    every = join((", ", "，"), [
+        say("runs-of", f"{labels[0]} {counts[0]}", quantities=labels, counts=counts)
+        for labels, counts in listed])
+    kind = class_label(name)
+    return say("of-class", f"{every[0]} ({kind[0]})", kind=kind, counts=every)
 
 
 def inside_words(own: Mapping[str, Own]) -> Pair:
     """The same as a sentence."""
-    return say("inside", runs=evidence(own))
+    runs = evidence(own)
+    return say("inside", f"Measured inside 80% intervals: {runs[0]}.", runs=runs)
 
 
 def outside_words(axes: Iterable[Pair]) -> Pair:
     """A sentence: by which axes a deployment lies outside what was measured."""
-    return say("outside", axes=join((", ", "、"), axes))
+    listed = join((", ", "、"), axes)
+    return say("outside", f"Outside the measured range: {listed[0]}.", axes=listed)

@@ -13,10 +13,8 @@ from calc.launching.starting import Pool, checkpoint_of
 from catalogue import library, load_device, load_precision
 from catalogue.entries.deployments import Recipe, Recipes, Unset
 from catalogue.entries.profiles import in_order
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair
 from catalogue.reading.values import sources
-
-say = messages("calc/launching/recipes")
 
 FILE = "RECIPE.md"
 ADDRESSES = frozenset({
@@ -28,6 +26,18 @@ ADDRESSES = frozenset({
     "VLLM_NIXL_SIDE_CHANNEL_PORT"})
 """Names, addresses and ports: of whoever starts a server, in no recipe's data."""
 DP_ATTENTION, DP, ATTENTION_DP = "--enable-dp-attention", "--dp-size", "--attn-dp-size"
+POOLS = {"serve": ("", ""), "prefill": (" (prefill pool)", "（预填充池）"),
+         "decode": (" (decode pool)", "（解码池）")}
+CAUSES = {
+    "layout": ("layout that the plan chose", "方案所选的并行方式"),
+    "limits": ("lengths and limits of the plan", "方案的长度与上限"),
+    "kernels": ("predictions rest on this format or kernel", "预测以该格式或内核为准"),
+    "steps": ("how the plan fills steps", "方案的组批与单步执行方式"),
+    "drafts": ("drafts of the plan", "方案的草稿设置"),
+    "pools": ("pools of the plan", "方案的预填充池与解码池"),
+    "chat": ("parsers of answers", "输出解析"),
+    "monitoring": ("monitoring", "监控")}
+FEATURE = ("feature of the plan", "方案启用的功能")
 
 
 @dataclass(frozen=True)
@@ -85,16 +95,34 @@ def compare(pool: Pool) -> Comparison | None:
     differences = tuple(differences_of(pool, recipe, of))
     counter = Counter(difference.kind for difference in differences)
     counts = {kind: counter[kind] for kind in ("more", "fewer", "other")}
-    source = sources()[recipe.source]
-    cards = [load_device(card).name for card in recipe.cards]
-    return Comparison(pool.name, name, recipe, differences, counts, say(
-        "beside", pool=pool.name, recipe=name, url=source.get("url", ""),
-        date=str(source.get("date", source.get("read", ""))), more=counts["more"],
-        fewer=counts["fewer"], other=counts["other"], file=FILE), say(
-        "of-recipe", count=recipe.count, precision=recipe.precision,
-        cards=(", ".join(card["en"] for card in cards), "、".join(card["zh"] for card in cards)),
-        named=bool(recipe.checkpoint), checkpoint=recipe.checkpoint or "",
-        known=bool(recipe.release), release=recipe.release or ""))
+    return Comparison(pool.name, name, recipe, differences, counts,
+                      _line(pool.name, name, recipe, counts), _purpose(recipe))
+
+
+def _line(pool: str, name: str, recipe: Recipe, counts: Mapping[str, int]) -> Pair:
+    """The recipe, its address and date, and how many settings differ."""
+    source, (en, zh) = sources()[recipe.source], POOLS.get(pool, POOLS["decode"])
+    url, date = source.get("url", ""), source.get("date", source.get("read", ""))
+    more, fewer, other = (counts[kind] for kind in ("more", "fewer", "other"))
+    return (f"beside the recipe {name}{en} ({url}, {date}): {more} more, {fewer} fewer, {other} "
+            f"other values: see {FILE}",
+            f"对照官方配方 {name}{zh}（{url}，{date}）：多设 {more} 项，少设 {fewer} 项，"
+            f"取值不同 {other} 项，详见 {FILE}")
+
+
+def _purpose(recipe: Recipe) -> Pair:
+    """What a recipe is for: cards, format, checkpoint and release."""
+    names = [load_device(card).name for card in recipe.cards]
+    en = (f"The recipe is for {recipe.count} × {', '.join(name['en'] for name in names)}, weights "
+          f"as in {recipe.precision}")
+    zh = (f"该配方用于 {recipe.count} × {'、'.join(name['zh'] for name in names)}，"
+          f"权重格式 {recipe.precision}")
+    if recipe.checkpoint:
+        en, zh = f"{en} ({recipe.checkpoint})", f"{zh}（{recipe.checkpoint}）"
+    if recipe.release:
+        en, zh = (f"{en}, release {recipe.release} or later",
+                  f"{zh}，引擎版本 {recipe.release} 及以上")
+    return f"{en}.", f"{zh}。"
 
 
 def differences_of(pool: Pool, recipe: Recipe, of: Recipes) -> Iterator[Difference]:
@@ -122,7 +150,8 @@ def differences_of(pool: Pool, recipe: Recipe, of: Recipes) -> Iterator[Differen
             cause = next((cause for cause, names in of.causes.items()
                           if name in names or flag in names), None)
             if why is None and cause is not None:
-                why = say("because", cause=cause, why=whys[flag])
+                en, zh = CAUSES.get(cause, FEATURE)
+                why = f"{en}: {whys[flag]}", f"{zh}（{whys[flag]}）"
         yield Difference(name, kind, here, there, why)
 
 
@@ -201,12 +230,12 @@ def release_reason(release: Release, name: str, value: str | None) -> Pair | Non
     """Why a recipe's setting is left out by any deployment: the release lacks it, or has it so."""
     flag = name.partition(".")[0]
     if flag in release.by[0][0].index and release.judge(flag) == "unknown":
-        return say("release-lacks", release=str(release))
+        return f"{release} has no such setting", f"{release} 已无此设置"
     default = next((state.default for engine, version in release.by
                     if (state := engine.state(flag, version)) is not None and not state.dynamic),
                    None)
     if name == flag and None not in (value, default) and _alike(_text(default), str(value)):
-        return say("by-default", release=str(release))
+        return f"the default of {release}", f"{release} 的默认值"
     return None
 
 
@@ -225,6 +254,9 @@ def _reason(rows: Sequence[Unset], pool: Pool, name: str, value: str | None) -> 
 def lines(comparisons: Mapping[str, Comparison | None]) -> list[Pair]:
     """What is printed: a line per pool, one for all where no recipe is known."""
     if not any(comparisons.values()):
-        return [say("none")]
-    return [comparison.line if comparison else say("none-of-pool", pool=name)
-            for name, comparison in comparisons.items()]
+        return [("no published recipe of this engine is known for the model on such cards",
+                 "未见该引擎在此类卡上部署该模型的官方配方")]
+    return [comparison.line if comparison else (
+        f"no published recipe is known for the {name} pool",
+        f"{'预填充池' if name == 'prefill' else '解码池'}未见官方配方")
+        for name, comparison in comparisons.items()]

@@ -20,12 +20,12 @@ from catalogue.deployments.admission import (
     problems,
     subject_of,
 )
-from catalogue.deployments.cuts import Cut, Rule, Subject, Text
+from catalogue.deployments.cuts import Cut, Rule, Subject
 from catalogue.engine import AT
-from catalogue.messages import by_language, messages
+from catalogue.messages import Texts, capitalised, ended, sentences
 from catalogue.reading.units import human
 
-say = messages("calc/layouts/feasible")
+say = sentences("calc/layouts/feasible")
 
 MEMORY, HEADROOM = "memory_capacity", "headroom_per_device"
 OF_MEMORY = ("weights_per_device", "kv_per_device", "activations_per_device", "exchange_buffers",
@@ -46,11 +46,11 @@ class Reason:
 
     kind: str
     numbers: dict[str, Any]
-    text: Text
+    text: Mapping[str, str]
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {"kind": self.kind, **self.numbers, "text": self.text}
+        return {"kind": self.kind, **self.numbers, "text": {"en": self.text["en"]}}
 
 
 def has_room(headroom: Any, margin: float = 0.0) -> Any:
@@ -80,10 +80,10 @@ def not_loaded(scenario: Scenario) -> tuple[Reason, ...]:
     """Why nothing loads a deployment, whatever its memory."""
     reasons_of_rules = []
     for problem in problems(subject_of(scenario), cut_of(scenario)):
-        en, zh = problem.text["en"], problem.text["zh"]
-        begun = en if AT in en.split()[0] else en[0].upper() + en[1:]  # a release keeps its name
+        words = problem.words()
+        named = AT in words[0].split()[0]  # a release keeps its name
         reasons_of_rules.append(Reason(problem.kind, dict(problem.numbers),
-                                       {"en": f"{begun}.", "zh": f"{zh}。"}))
+                                       Texts(ended(words if named else capitalised(words)))))
     return tuple(reasons_of_rules)
 
 
@@ -94,10 +94,16 @@ def memory_shortage(quantities: Mapping[str, Any]) -> Reason:
     numbers["copies"] = float(quantities["absorbed_copies_per_device"] + quantities["mtp_weights"])
     labels = {name: human(number, "B") for name, number in numbers.items()}
     weights, cache, active, buffers, total, usable = (labels[name] for name in OF_MEMORY)
-    return Reason(MEMORY, numbers, by_language(say(
-        "fullest-device-is-short-weights", short=labels["short"], weights=weights, cache=cache,
-        active=active, whole=total, usable=usable, copies=labels["copies"], buffers=buffers,
-        copied=numbers["copies"] > 0, buffered=numbers["exchange_buffers"] > 0)))
+    short, copies = labels["short"], labels["copies"]
+    copied, buffered = numbers["copies"] > 0, numbers["exchange_buffers"] > 0
+    besides = f", copies {copies}" * copied + f", buffers {buffers}" * buffered
+    return Reason(MEMORY, numbers, Texts(say(
+        "fullest-device-is-short-weights",
+        f"The fullest device is {short} short: weights {weights}, cache {cache} (every request at "
+        f"its longest){besides} and activations {active} come to {total} with the runtime's own, "
+        f"of the {usable} that the engine may use.",
+        short=short, weights=weights, cache=cache, active=active, whole=total, usable=usable,
+        copies=copies, buffers=buffers, copied=copied, buffered=buffered)))
 
 
 @dataclass

@@ -31,7 +31,7 @@ from catalogue.entries.entry import watched
 from catalogue.entries.hardware import Node
 from catalogue.entries.models import DRAFTERS, EAGLE3, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of
-from catalogue.messages import Pair, by_language, messages
+from catalogue.messages import Pair
 from catalogue.planning import Goal
 
 LAYOUT_AXES = ("devices", "tensor", "pipeline", "data", "expert", "slices", "spares", "context")
@@ -176,7 +176,8 @@ def set_line(settings: Mapping[str, str | int]) -> str:
     return " ".join(f"--set {shlex.quote(f'{key}={value}')}" for key, value in settings.items())
 
 
-say = messages("calc/layouts/layout")
+TITLES = {"prefill": {"en": "Prefill pool", "zh": "预填充池"},
+          "decode": {"en": "Decode pool", "zh": "解码池"}}
 
 CUT = ("tensor", "pipeline", "data", "expert")
 DEALT = "mechanisms.prefill_context_parallel"
@@ -253,7 +254,7 @@ class Choice:
         return self.layouts["en"]
 
     @property
-    def layouts(self) -> dict[str, str]:
+    def layouts(self) -> Mapping[str, str]:
         """Its cut in both languages."""
         return written(self.cut)
 
@@ -419,7 +420,7 @@ class Start:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return asdict(self)
+        return vars(self) | {"loads": self.loads and self.loads[0]}
 
 
 def usual_chunk(goal: Goal, choice: Choice) -> int:
@@ -560,8 +561,8 @@ def family(goal: Goal, prefill: Choice, decode: Choice) -> str:
               and key not in ("title", "device")}
     variants = {name: {key: value for key, value in part.items() if key not in shared}
                 for name, part in own.items()}
-    for name, title in (("prefill", say("prefill-pool")), ("decode", say("decode-pool"))):
-        variants[name]["title"] = by_language(title)
+    for name, title in TITLES.items():
+        variants[name]["title"] = title
     file = {"title": goal.title, **shared, "device": decode.device, "pools": list(own),
              "variants": variants}
     schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"

@@ -42,10 +42,10 @@ from catalogue.deployments.admission import (
 )
 from catalogue.engine import stated_release
 from catalogue.kernels import Kernel, Quality, quality
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, sentences
 from catalogue.planning import UNNAMED, CardRange, Goal
 
-say = messages("calc/searching/report")
+say = sentences("calc/searching/report")
 
 MOST_REJECTED = 4  # formats
 NEAREST_FIRST = ("seldom", "unscored", "worse", "limit", "memory", "start")
@@ -416,10 +416,18 @@ def why_none(selection: Selection) -> Pair:
     unknown = [str(device) for device in dict.fromkeys(offer.device for offer in space.offers)
                if load_device(device).architecture is None]
     if unknown and not goal.space.any_engine:
-        return say("no-release-known", device=unknown[0])
+        return say("no-release-known",
+                   f"no release is known to run on '{unknown[0]}', whose file states no "
+                   "'architecture', expected one there, or --any-engine", device=unknown[0])
     if behind := selection.result.funnel.counts["saturated"]:
-        return say("all-fall-behind", count=behind)
-    return say("no-layout")
+        who = ("the one layout cannot keep up" if behind == 1 else
+               f"all {behind} layouts that hold the model cannot keep up")
+        return say("all-fall-behind", f"{who} with what is asked, expected more of 'cards', or "
+                   "fewer requests in 'demand'", count=behind)
+    return say("no-layout",
+               "no layout or pair of pools on the cards that are allowed holds the model and its "
+               "requests, divides the model and is loaded in one of the precisions, expected more "
+               "of 'cards', 'space' or 'precisions'")
 
 
 def ways_out(selection: Selection) -> Iterator[WayOut]:

@@ -42,7 +42,7 @@ from calc.searching.goal import SHORT, TIMES, Wishes, wishes
 from calc.searching.pools import Pairs, pairs
 from catalogue import Scenario
 from catalogue.deployments.admission import KINDS, kind_words, positions
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, sentences
 from catalogue.planning import Goal
 from catalogue.reading.values import LARGEST_COUNT
 
@@ -60,7 +60,7 @@ MISS = "miss"
 EVERY = slice(None)
 
 
-say = messages("calc/searching/search")
+say = sentences("calc/searching/search")
 
 COUNTED = ("memory", "pace", "objective", "saturated", "limits", "beaten", "front")
 """Of deployments; what stands before them in ``bound_words`` is of precisions and layouts."""
@@ -72,8 +72,25 @@ ORDER = (*(kind for kind in KINDS if kind != "drafts"), "unknown", "unpublished"
 def bound_words() -> dict[str, Pair]:
     """Why a deployment is not in the answer, in the order in which it is asked."""
     kinds = kind_words()
-    return {name: kinds[name] if name in kinds else say("bound", name=name, most=MOST_STAGES)
-            for name in ORDER}
+    english = {
+        "unknown": "precisions of which no source says that an engine runs them on the card",
+        "unpublished": "precisions in which no checkpoint of the model is known to be published "
+                       "(--any-format tries them)",
+        "widened": "precisions that widen the published weights, which run on the card as they are "
+                   "(--any-format tries them)",
+        "unpriced": "cards without a price, which no cost can be told of",
+        "quality": "precisions whose published scores do not keep the quality that is asked for",
+        "pipeline": f"layouts of more than {MOST_STAGES} pipeline stages, or of stages inside a "
+                    "server (space.pipeline tries them)",
+        "memory": "do not fit the memory",
+        "pace": "decode steps alone already break a limit",
+        "objective": "no better than one found, even without their prompts",
+        "saturated": "cannot keep up with what is asked",
+        "limits": "computed, and break a limit",
+        "beaten": "within all limits, and another is better",
+        "front": "on the front"}
+    return {name: kinds[name] if name in kinds else
+            say("bound", english[name], name=name, most=MOST_STAGES) for name in ORDER}
 
 
 @dataclass

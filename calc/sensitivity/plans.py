@@ -20,10 +20,10 @@ from calc.many.sweeps import decode_sweep, sweep
 from calc.serving.evaluate import SERVED_NAMES, STEADY_NAMES, evaluate
 from catalogue import ParamsError, Scenario, load_scenario, symbols
 from catalogue.deployments.physics_inputs import Knob
-from catalogue.messages import messages
+from catalogue.messages import Pair, sentences
 from catalogue.reading import units
 
-say = messages("calc/sensitivity/plans")
+say = sentences("calc/sensitivity/plans")
 
 MILLION = 1e6  # tokens that a price is of
 CARD_HOURS, PER_CARD = "card_hours", "throughput_per_card"
@@ -191,12 +191,12 @@ def unit_of(name: str) -> str:
     return DERIVED[name] if name in DERIVED else symbols()[name].unit
 
 
-def quantity_label(name: str) -> tuple[str, str]:
+def quantity_label(name: str) -> Pair:
     """A quantity in English and in Chinese."""
     if name == CARD_HOURS:
-        return say("card-hours-of-million-output")
+        return say("card-hours-of-million-output", "card-hours of a million output tokens")
     if name == PER_CARD:
-        return say("output-tokens-per-second-and")
+        return say("output-tokens-per-second-and", "output tokens per second and card")
     return symbols()[name].en, symbols()[name].zh
 
 

@@ -74,7 +74,7 @@ from calc.serving.interference import LEAST
 from calc.serving.steady import Steady, steady, steady_pace
 from catalogue.deployments.physics_inputs import DEGREES
 from catalogue.entries.formulas import input_symbols
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, sentences
 
 WAVES = 4  # times the requests in flight that a benchmark sends, where it stays short
 LARGEST_RUN = 4**3 * 5**6  # output tokens of one: a million
@@ -209,7 +209,7 @@ def occupancy(q: Inputs, m: Memory, d: Decode, s: Steady) -> Occupancy:
                      normal_tail((1 - occupied) / maximum(deviation, LEAST)))
 
 
-say = messages("calc/serving/evaluate")
+say = sentences("calc/serving/evaluate")
 
 NEAR = {"ttft": 0.2, "tpot": 0.1}  # of a simulation: nine of ten where it is to hold
 STALLED = 2 / 5  # of a token's time, prompts of other ranks that several chunks of a prompt meet
@@ -229,14 +229,28 @@ FRONT_END = 1 / 2  # of its rate
 def doubt_words() -> dict[str, Pair]:
     """Return the reason for each doubt about the closed form, by name."""
     return {
-        "shared": say("ranks-that-share-experts-spend"),
-        "few": say("prompts-come-at-random-to"),
-        "equal": say("requests-of-one-length"),
-        "held": say("ranks-hold-back-prompts-of"),
-        "balanced": say("ranks-let-in-requests-together"),
-        "saturated": say("prompts-at-random-take-most"),
-        "in_turn": say("requests-are-dealt-to-replicas"),
-        "front_end": say("front-end-is-near-its"),
+        "shared": say("ranks-that-share-experts-spend",
+                      "ranks that share experts wait much of the time for each other's prompts, "
+                      "which come at random in several chunks, take longer than an answer, or are "
+                      "in nearly every step"),
+        "few": say("prompts-come-at-random-to",
+                   "few requests are in flight and prompts come at random: which of them meet "
+                   "decides the mean"),
+        "equal": say("requests-of-one-length",
+                     "all answers have one length, so that requests fall into step"),
+        "held": say("ranks-hold-back-prompts-of",
+                    "ranks hold back prompts that have several chunks or take longer than an "
+                    "answer, or prompts held back take most of the time"),
+        "balanced": say("ranks-let-in-requests-together",
+                        "ranks admit requests together (balance), which the closed form leaves "
+                        "out"),
+        "saturated": say("prompts-at-random-take-most",
+                         "prompts come at random and take most of a replica's time: how many wait "
+                         "then varies widely"),
+        "in_turn": say("requests-are-dealt-to-replicas",
+                       "requests are assigned to replicas in turn and mostly wait for prompts, so "
+                       "all depends on which prompts coincide"),
+        "front_end": say("front-end-is-near-its", "the front end is near its maximum rate"),
     }
 
 

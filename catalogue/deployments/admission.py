@@ -41,6 +41,7 @@ from catalogue.entries.profiles import in_order
 from catalogue.kernels import (
     CLASS,
     Part,
+    Refusal,
     Support,
     attention_kind,
     checkpoint_for,
@@ -51,12 +52,15 @@ from catalogue.kernels import (
     nearest as replacing,
 )
 from catalogue.library import load
-from catalogue.messages import Pair, join, messages, pair
+from catalogue.messages import Pair, capitalised, ended, join, pair, sentences
 
-say = messages("catalogue/deployments/admission")
+say = sentences("catalogue/deployments/admission")
 
 SERVERS, ENGINE, DRAFTS = "servers", "engine", "drafts"
 VOCABULARY_BLOCK = 64  # rows to whose multiple engines fill up the vocabulary
+ATTENTION = {"sparse": "sparse latent attention", "block-sparse": "block-sparse attention",
+             "csa": "compressed attention", "mla": "latent attention",
+             "gqa": "grouped-query attention"}
 
 
 def server_problem(subject: Subject, cut: Cut) -> Problem | None:
@@ -75,8 +79,10 @@ def server_problem(subject: Subject, cut: Cut) -> Problem | None:
     else:
         fills = cards % per_node == 0 and (replica % per_node == 0 or per_node % replica == 0)
     return None if fills else problem_of(
-        SERVERS, TENSOR, lambda: say("server-of-cards-replicas-of", cards=cards, replica=replica,
-                                     per_node=per_node),
+        SERVERS, TENSOR, lambda: say(
+            "server-of-cards-replicas-of",
+            f"a server of {cards} cards, replicas of {replica}, does not fill whole nodes of "
+            f"{per_node}", cards=cards, replica=replica, per_node=per_node),
         cards=cards, replica=replica, per_node=per_node)
 
 
@@ -123,21 +129,28 @@ def padded_vocabulary(subject: Subject) -> int:
 def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
     """Why drafts are not made: nothing that drafts is published, no engine that is meant drafts
     with it, or none does in stages; None if they are."""
-    drafts, method = cut.drafts, DRAFTERS[cut.drafter]
+    drafts, method, model = cut.drafts, DRAFTERS[cut.drafter], subject.model.id
     if not drafts:
         return None
     if subject.engines_own and cut.drafter and not drafted_by(subject, method):
+        engine = _engines(subject)
         return problem_of(DRAFTS, "draft_method", lambda: say(
-            "drafter-that-no-engine-starts", method=method, model=subject.model.id,
-            engine=_engines(subject)), drafts=drafts)
+            "drafter-that-no-engine-starts",
+            f"draft_method {method} of '{model}': {engine[0]} is not shown to draft with it, "
+            "expected the model's own layer or no drafted tokens",
+            method=method, model=model, engine=engine), drafts=drafts)
     if subject.engines_own and not cut.drafter and not subject.model.drafts:
         return problem_of(DRAFTS, "draft_tokens", lambda: say(
-            "drafted-tokens-no-layer-that", drafts=drafts, model=subject.model.id), drafts=drafts)
+            "drafted-tokens-no-layer-that",
+            f"{drafts} drafted tokens: no layer that drafts is published with '{model}', "
+            "expected 0", drafts=drafts, model=model), drafts=drafts)
     if cut.pipeline == 1 or (subject.staged_drafts if cut.drafter else subject.stages_draft):
         return None
     return problem_of(DRAFTS, "draft_tokens", lambda: say(
-        "drafted-tokens-in-pipeline-stages", drafts=drafts, pipeline=cut.pipeline,
-        engine=_engines(subject)), drafts=drafts, stages=cut.pipeline)
+        "drafted-tokens-in-pipeline-stages",
+        f"{drafts} drafted tokens in {cut.pipeline} pipeline stages: {_engines(subject)[0]} draft "
+        "none there", drafts=drafts, pipeline=cut.pipeline, engine=_engines(subject)),
+        drafts=drafts, stages=cut.pipeline)
 
 
 def _engines(subject: Subject) -> Pair:
@@ -185,38 +198,60 @@ def layout_problems(name: str, starts: Mapping[str, bool], subject: Subject, cut
     experts = bool(subject.numbers["n_routed_experts"])
     if experts and ep > 1 and per_expert > 1 and not starts.get("divided_experts"):
         yield problem_of(ENGINE, SLICES if cut.slices else EXPERTS, lambda: say(
-            "no-flag-cuts-experts-on", name=name, ep=ep, ranks=ranks, each=per_expert),
-            ranks=ranks, expert=ep)
+            "no-flag-cuts-experts-on",
+            f"{name}: no flag cuts experts on {ep} of {ranks} ranks into {per_expert} slices, "
+            f"expected whole experts, expert_parallel of {ranks}, or all in slices, of 1",
+            name=name, ep=ep, ranks=ranks, each=per_expert), ranks=ranks, expert=ep)
     if experts and ep == 1 and joined > 1 and not starts.get("cut_over_replicas"):
         yield problem_of(ENGINE, SLICES, lambda: say(
-            "no-flag-cuts-experts-over", name=name, joined=joined, ranks=ranks), ranks=ranks)
+            "no-flag-cuts-experts-over",
+            f"{name}: no flag cuts experts over {joined} replicas, expected whole experts, "
+            f"expert_parallel of {ranks}", name=name, joined=joined, ranks=ranks), ranks=ranks)
     if joined > 1 and cut.tensor > 1 and not starts.get("wide_replicas"):
         yield problem_of(ENGINE, TENSOR, lambda: say(
-            "attention-is-cut-over-all", name=name, ranks=ranks), ranks=ranks)
+            "attention-is-cut-over-all",
+            f"{name}: attention is cut over all {ranks} ranks of a server or over none, expected "
+            f"tensor_parallel of {ranks} or 1", name=name, ranks=ranks), ranks=ranks)
     padded = padded_vocabulary(subject)
     if padded % cut.tensor and not starts.get("any_vocabulary"):
-        yield problem_of(ENGINE, TENSOR, lambda: say(
-            "vocabulary-not-dealt", name=name, tp=cut.tensor, padded=f"{padded:,}",
-            stated=f"{subject.numbers['vocab_size']:,.0f}", block=VOCABULARY_BLOCK,
-            of=subject.model.id), parts=cut.tensor, whole=padded)
+        yield problem_of(ENGINE, TENSOR, lambda: vocabulary_words(name, subject, cut.tensor),
+                         parts=cut.tensor, whole=padded)
     per_node, replica = int(subject.node.devices_per_node.value), cut.tensor * cut.pipeline
     if joined > 1 and replica > per_node and not starts.get("spread_replicas"):
         yield problem_of(ENGINE, TENSOR, lambda: say(
-            "replicas-of-cards-that-span", name=name, tensor=replica, per_node=per_node),
+            "replicas-of-cards-that-span",
+            f"{name}: replicas of {replica} cards that span nodes share no experts, expected "
+            f"replicas of at most {per_node}", name=name, tensor=replica, per_node=per_node),
             per_node=per_node)
     if cut.shared_ranks:
         yield problem_of(ENGINE, SHARED_RANKS, lambda: say(
-            "no-flag-gives-ranks-to", name=name, shared_ranks=SHARED_RANKS))
+            "no-flag-gives-ranks-to",
+            f"{name}: no flag gives ranks to the shared expert alone, expected no "
+            f"parallelism.{SHARED_RANKS}", name=name, shared_ranks=SHARED_RANKS))
     if cut.spares and not starts.get("spares"):
         yield problem_of(ENGINE, "redundant_experts", lambda: say(
-            "has-no-redundant-experts-expected", name=name), spares=cut.spares)
+            "has-no-redundant-experts-expected", f"{name}: has no redundant experts, expected 0",
+            name=name), spares=cut.spares)
     if cut.context > 1 and not starts.get("dealt_cache"):
+        sparse = bool(subject.numbers["index_topk"])
+        of = "of a model with an indexer " if sparse else ""
         yield problem_of(ENGINE, SHARED_CACHE, lambda: say(
-            "deals-no-cache-over-ranks", name=name, shared_cache=SHARED_CACHE,
-            sparse=bool(subject.numbers["index_topk"])), ranks=cut.context)
+            "deals-no-cache-over-ranks",
+            f"{name}: deals no cache {of}over ranks on these cards, expected 1",
+            name=name, shared_cache=SHARED_CACHE, sparse=sparse), ranks=cut.context)
 
 
-common = messages("common")
+def vocabulary_words(engine: str, subject: Subject, tensor: int) -> Pair:
+    """Return that a tensor parallel size does not divide the padded vocabulary, a clause."""
+    padded, stated = f"{padded_vocabulary(subject):,}", f"{subject.numbers['vocab_size']:,.0f}"
+    return say("vocabulary-not-dealt",
+               f"{engine}: tensor_parallel of {tensor} does not divide the vocabulary of "
+               f"'{subject.model.id}', {stated} filled up to {padded} (a multiple of "
+               f"{VOCABULARY_BLOCK})", name=engine, tp=tensor, padded=padded, stated=stated,
+               block=VOCABULARY_BLOCK, of=subject.model.id)
+
+
+common = sentences("common")
 
 HOST_FORMAT, KERNEL = "host_format", "kernel"
 CONTEXT, STAGES = "context", "stages"
@@ -229,29 +264,51 @@ KINDS = (HOST_FORMAT, KERNEL, CONTEXT, "division", "dealt", "blocks", "servers",
 def class_words() -> dict[str, Pair]:
     """Of classes of tensors, as a precision names them."""
     return {
-        "attention": common("attention-projections"), "core": common("attention-core"),
-        "index": say("scores-of-indexer"), "dense_mlp": common("dense-mlp"),
-        "shared_expert": common("shared-experts"), "router": common("router"),
-        "routed_expert": common("routed-experts"), "head": common("output-head"),
+        "attention": common("attention-projections", "attention projections"),
+        "core": common("attention-core", "attention core"),
+        "index": say("scores-of-indexer", "scores of the indexer"),
+        "dense_mlp": common("dense-mlp", "dense MLP"),
+        "shared_expert": common("shared-experts", "shared experts"),
+        "router": common("router", "router"),
+        "routed_expert": common("routed-experts", "routed experts"),
+        "head": common("output-head", "output head"),
     }
 
 
 @cache
 def kind_words() -> dict[str, Pair]:
     """Of ``KINDS``, what is left out so."""
-    return {kind: say("kind", name=kind) for kind in KINDS}
+    english = {
+        HOST_FORMAT: "precisions made for experts on processors",
+        KERNEL: "precisions that engines refuse on the card",
+        CONTEXT: "requests longer than the model takes",
+        "division": "layouts that do not divide the model or the cards evenly",
+        "dealt": "layouts that divide a cache among ranks that hold no copy of it",
+        "blocks": "layouts that cut a block of scales",
+        SERVERS: "layouts over several instances or nodes that leave cards of a node unused",
+        ENGINE: "layouts that no engine starts",
+        STAGES: "layouts with pipeline stages whose data-parallel ranks divide the experts (EP "
+                "above TP): the closed form does not hold",
+        DRAFTS: "layouts not tried with MTP drafts: not every engine of the card drafts across "
+                "pipeline stages, or the model has no MTP layer"}
+    return {kind: say("kind", english[kind], name=kind) for kind in KINDS}
 
 
 def lacking_words(subject: Subject) -> Pair | None:
     """What the card's matrix unit lacks of what the precision multiplies, a clause, if anything."""
-    device, precision = subject.device.name, subject.precision.id
+    device, precision = pair(subject.device.name), subject.precision.id
     classes: dict[str, list[Pair]] = {}
     for name, dtype in missing_dtypes(subject.precision, subject.device, _on_card(subject)):
-        classes.setdefault(dtype, []).append(class_words()[name])
-    wanted = [say("dtype-for", dtype=dtype.upper(), classes=join((", ", "、"), members))
-              for dtype, members in classes.items()]
-    return say("has-no-matrix-unit-for", precision=precision, device=pair(device),
-               wanted=join((", ", "；"), wanted)) if wanted else None
+        classes.setdefault(dtype.upper(), []).append(class_words()[name])
+    if not classes:
+        return None
+    listed = {dtype: join((", ", "、"), members) for dtype, members in classes.items()}
+    wanted = join((", ", "；"), [say("dtype-for", f"{dtype} for {names[0]}", dtype=dtype,
+                                    classes=names) for dtype, names in listed.items()])
+    return say("has-no-matrix-unit-for",
+               f"{device[0]} has no matrix unit for what {precision} multiplies: {wanted[0]}. "
+               "Times are those of weights widened to 16 bits",
+               precision=precision, device=device, wanted=wanted)
 
 
 def _supported(subject: Subject) -> Support:
@@ -274,9 +331,10 @@ def host_problem(subject: Subject, _: Cut) -> Problem | None:
     if not subject.precision.host_experts:
         return None
     stored, of = subject.precision.weights.routed_expert, subject.precision.id
-    return problem_of(HOST_FORMAT, "precision",
-                lambda: say("experts-of-are-stored-in", of=of, stored=stored),
-                stored=stored)
+    return problem_of(HOST_FORMAT, "precision", lambda: say(
+        "experts-of-are-stored-in",
+        f"experts of {of} are stored in '{stored}', which kernels of processors read; no engine "
+        "multiplies it on the card", of=of, stored=stored), stored=stored)
 
 
 def refused_problem(subject: Subject, _: Cut) -> Problem | None:
@@ -311,31 +369,54 @@ def kernel_words(subject: Subject) -> Pair | None:
     support, lacking = _supported(subject), lacking_words(subject)
     engine, card, cards = subject.engine, subject.device.id, mechanisms_name(subject.device)
     if support.verdict == "unknown" and not known_to_engines(subject.device):
-        parts = [say("no-engine-known", device=card, cards=cards, named=bool(engine),
-                     engine=engine or ""), lacking]
+        begun = (f"it is not known whether {engine} runs on '{card}'; computed with its overheads "
+                 "and" if engine else
+                 f"no kernels of an engine are known for '{card}'; computed with")
+        parts = [say("no-engine-known",
+                     f"{begun} the kernels of the class '{cards}', in wide ranges",
+                     device=card, cards=cards, named=bool(engine), engine=engine or ""), lacking]
     elif support.verdict == "unknown":
-        unknown = join((", ", "、"), [_part_words(part, subject) for part in support.unknown])
-        near = _replacement(subject)
-        parts = [say("no-source", model=subject.model.id, engine=engine or "", named=bool(engine),
-                     precision=subject.precision.id, device=card, cards=cards, parts=unknown,
-                     near=bool(near), nearest=near), lacking]
+        parts = [_unknown_words(subject, support), lacking]
     elif support.kernel and (lacking or support.kernel.widened):
         parts = [lacking, support.kernel.words]
     else:
         return None
-    return join((". ", "。"), [(en[0].upper() + en[1:], zh) for en, zh in filter(None, parts)])
+    return join((". ", "。"), map(capitalised, filter(None, parts)))
+
+
+def _unknown_words(subject: Subject, support: Support) -> Pair:
+    """Return that no source says whether a precision runs, a clause."""
+    model, precision, card = subject.model.id, subject.precision.id, subject.device.id
+    engine, cards, near = subject.engine, mechanisms_name(subject.device), _replacement(subject)
+    unknown = join((", ", "、"), [_part_words(part, subject) for part in support.unknown])
+    instead = f". The nearest that is known to run here is {near}" if near else ""
+    return say("no-source",
+               f"no source says whether {engine or 'any engine'} runs {model} in {precision} on "
+               f"'{card}' ({unknown[0]}); computed with the kernels of '{cards}'{instead}",
+               model=model, engine=engine or "", named=bool(engine), precision=precision,
+               device=card, cards=cards, parts=unknown, near=bool(near), nearest=near)
 
 
 def refusal_words(subject: Subject, support: Support) -> Pair:
     """Who refuses what, and what runs there instead."""
-    near = _replacement(subject)
-    refusals = join(("; ", "；"), [say(
-        "refused", engine=refusal.engine, release=refusal.release or "",
-        released=refusal.release is not None, whole=refusal.part is None,
-        part=_part_words(refusal.part, subject), why=refusal.why, source=refusal.source,
-    ) for refusal in {one.engine: one for one in support.refusals[::-1]}.values()])
-    return say("refuses", model=subject.model.id, precision=subject.precision.id,
-               device=subject.device.id, refusals=refusals, near=bool(near), nearest=near)
+    model, precision, card = subject.model.id, subject.precision.id, subject.device.id
+    near, refused = _replacement(subject), {one.engine: one for one in support.refusals[::-1]}
+    refusals = join(("; ", "；"), [_refused_words(one, subject) for one in refused.values()])
+    instead = f". The nearest that runs here is {near}" if near else ""
+    return say("refuses",
+               f"on '{card}' {model} does not run in {precision}. {refusals[0]}{instead}",
+               model=model, precision=precision, device=card, refusals=refusals, near=bool(near),
+               nearest=near)
+
+
+def _refused_words(refusal: Refusal, subject: Subject) -> Pair:
+    """Return which engine refuses what, with its source."""
+    released, part = refusal.release is not None, _part_words(refusal.part, subject)
+    engine = f"{refusal.engine} {refusal.release}" if released else refusal.engine
+    what = f"{part[0]}: " if refusal.part else ""
+    return say("refused", f"{engine}: {what}{refusal.why[0]} [{refusal.source}]",
+               engine=refusal.engine, release=refusal.release or "", released=released,
+               whole=refusal.part is None, part=part, why=refusal.why, source=refusal.source)
 
 
 def _replacement(subject: Subject) -> str:
@@ -350,12 +431,17 @@ def _part_words(part: Part | None, subject: Subject) -> Pair:
     if part is None:
         return "", ""
     if part.name == CLASS:
-        return say("part-class", stored=part.stored)
+        return say("part-class", f"its class {part.stored} is in none of the releases read",
+                   stored=part.stored)
+    dtype = part.multiplied.upper()
     if part.name == "cache":
-        return say("part-cache", kind=attention_kind(subject.model), stored=part.stored,
-                   dtype=part.multiplied.upper())
-    return say("part", name=class_words()[part.name], stored=part.stored,
-               dtype=part.multiplied.upper())
+        kind = attention_kind(subject.model)
+        return say("part-cache",
+                   f"{ATTENTION[kind]} over a cache in {part.stored}, multiplied in {dtype}",
+                   kind=kind, stored=part.stored, dtype=dtype)
+    name = class_words()[part.name]
+    return say("part", f"{name[0]} in {part.stored}, multiplied in {dtype}",
+               name=name, stored=part.stored, dtype=dtype)
 
 
 def length_problem(subject: Subject, _: Cut) -> Problem | None:
@@ -369,8 +455,12 @@ def length_problem(subject: Subject, _: Cut) -> Problem | None:
 
 def length_words(tokens: float, model: Model) -> Pair:
     """Return the sentence that refuses requests of so many tokens, without its stop."""
-    return say("requests-of-tokens-are-longer", context=f"{tokens:,.0f}",
-               most=f"{positions(model):,.0f}", of=model.id)
+    context, most = f"{tokens:,.0f}", f"{positions(model):,.0f}"
+    return say("requests-of-tokens-are-longer",
+               f"requests of {context} tokens are longer than the {most} positions of "
+               f"'{model.id}', expected at most {most} for prompt and answer together "
+               "(input_tokens + output_tokens, or context_tokens)",
+               context=context, most=most, of=model.id)
 
 
 def positions(model: Model) -> float:
@@ -397,9 +487,10 @@ def staged_problem(subject: Subject, cut: Cut) -> Problem | None:
     """
     if subject.staged_groups or cut.pipeline == 1 or cut.expert * max(1, cut.slices) <= cut.tensor:
         return None
-    return problem_of(STAGES, "pipeline_parallel",
-                lambda: say("pipeline-stages-of-ranks-that", pipeline=cut.pipeline),
-                stages=cut.pipeline)
+    return problem_of(STAGES, "pipeline_parallel", lambda: say(
+        "pipeline-stages-of-ranks-that",
+        f"{cut.pipeline} pipeline stages of ranks that share experts: the closed form of their "
+        "steady state does not hold", pipeline=cut.pipeline), stages=cut.pipeline)
 
 
 _EXPERTS = ("tensor", "data", "expert", "slices")
@@ -493,9 +584,12 @@ def announced(cards: Iterable[Device | str]) -> Pair | None:
         cards: entries, or their names or files.
     """
     entries = {card.id: card for card in map(_entry, cards) if card.announced}
-    sentences = [say("only-announced", device=card.id, date=str(card.announced.date))
-            for card in entries.values() if card.announced]
-    return join((" ", ""), sentences) if sentences else None
+    notes = [say("only-announced",
+                 f"'{card.id}' is only announced ({card.announced.date}): its numbers are promises "
+                 "of its maker or assumptions, none of its speed was measured, and the card that "
+                 "is sold may differ.", device=card.id, date=str(card.announced.date))
+             for card in entries.values() if card.announced]
+    return join((" ", ""), notes) if notes else None
 
 
 def underived(models: Iterable[Model | str]) -> Pair | None:
@@ -506,9 +600,11 @@ def underived(models: Iterable[Model | str]) -> Pair | None:
     """
     entries: dict[str, Model] = {model.id: model for model in (
         load("models", item) if isinstance(item, str) else item for item in models)}
-    sentences = [say("not-derived", name=pair(model.name), missing=pair(model.missing))
-            for model in entries.values() if model.missing]
-    return join((" ", ""), sentences) if sentences else None
+    notes = [say("not-derived",
+                 f"{model.name['en']} is not derived in full. {model.missing['en']}",
+                 name=pair(model.name), missing=pair(model.missing))
+             for model in entries.values() if model.missing]
+    return join((" ", ""), notes) if notes else None
 
 
 def unsourced(scenarios: Iterable[Scenario]) -> Pair | None:
@@ -523,10 +619,13 @@ def unsourced(scenarios: Iterable[Scenario]) -> Pair | None:
         if scenario.running is not None:
             notes.append(borrowed(scenario.running.stated, scenario.running.name))
         if words := kernel_words(subject_of(scenario)):
-            notes.append(say("kernels", words=words))
+            notes.append(ended(words))
         if undescribed := usual_of_card(scenario):
-            notes.append(say("usual-of-type", device=scenario.device.id,
-                             type=scenario.device.type.upper(), names=", ".join(undescribed)))
+            device, type_, names = scenario.device.id, scenario.device.type.upper(), ", ".join(
+                undescribed)
+            notes.append(say("usual-of-type", f"'{device}' does not state {names}: usual values of "
+                             f"{type_}s are taken, in wide ranges.",
+                             device=device, type=type_, names=names))
     return join((" ", ""), list(dict.fromkeys(filter(None, notes)))) if any(notes) else None
 
 
@@ -545,7 +644,11 @@ def borrowed(requested: str, nearest: str) -> Pair | None:
     Args:
         requested, nearest: an engine with its release, as it is asked for and as it is known.
     """
-    return say("nearest-release", asked=requested, known=nearest) if requested != nearest else None
+    if requested == nearest:
+        return None
+    return say("nearest-release",
+               f"{requested} is not in the catalogue: flags and behaviour are those of {nearest}, "
+               "the nearest release that is.", asked=requested, known=nearest)
 
 
 def marked(card: Device | str, called: Pair | None = None) -> Pair:
@@ -556,7 +659,9 @@ def marked(card: Device | str, called: Pair | None = None) -> Pair:
         called: what stands for its name; None for that of its entry.
     """
     name = called or ((card, card) if isinstance(card, str) else (card.id, card.id))
-    return say("marked", device=name) if _entry(card).announced else name
+    if not _entry(card).announced:
+        return name
+    return say("marked", f"{name[0]} (announced)", device=name)
 
 
 def _entry(card: Device | str) -> Device:

@@ -27,11 +27,9 @@ from catalogue.entries.deployments import Format, Offload, Precision
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 from catalogue.kernels import checkpoints, expert_bytes
-from catalogue.messages import Pair, by_language, join, messages
+from catalogue.messages import Pair, Texts, join, sentences
 
-say = messages("catalogue/deployments/cuts")
-
-Text = dict[str, str]
+say = sentences("catalogue/deployments/cuts")
 
 
 SYMBOLS = {
@@ -148,9 +146,9 @@ class Problem:
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def text(self) -> Text:
+    def text(self) -> Texts:
         """The clause, by language."""
-        return by_language(self.words())
+        return Texts(self.words())
 
 
 @dataclass(frozen=True)
@@ -191,21 +189,19 @@ def one_server(cut: Cut) -> str:
     return text + f"/{'×'.join(experts)}" * bool(experts)
 
 
-def written(cut: Cut) -> Text:
+def written(cut: Cut) -> Texts:
     """A layout in both languages.
 
-    >>> written(Cut(8, 1, 2, 8, spares=8))
-    {'en': '2 replicas of TP8/EP8+8', 'zh': '2 个实例，各 TP8/EP8+8'}
-    >>> written(Cut(8, 1, 2, 16))["en"]
-    'TP8×DP2/EP16'
+    >>> written(Cut(8, 1, 2, 8, spares=8))["en"], written(Cut(8, 1, 2, 16))["en"]
+    ('2 replicas of TP8/EP8+8', 'TP8×DP2/EP16')
 
     Args:
         cut: that divides the model.
     """
     server, count = one_server(cut), cut.data // cut.joined
     if count == 1:
-        return {"en": server, "zh": server}
-    return by_language(say("servers-of", count=count, server=server))
+        return Texts((server, server))
+    return Texts(say("servers-of", f"{count} replicas of {server}", count=count, server=server))
 
 
 DIVISION, DEALT = "division", "dealt"
@@ -221,9 +217,10 @@ def _undivided(subject: Subject, key: str, parts: int, *names: str) -> Iterator[
     """The first symbol of a model that a number of ranks or slices does not divide."""
     wholes = {name: int(subject.numbers[name]) for name in names}
     if name := next((name for name, size in wholes.items() if size % parts), ""):
+        whole, of = wholes[name], subject.model.id
         yield problem_of(DIVISION, key, lambda: say(
-            "of-does-not-divide-of", key=key, parts=parts, name=name, whole=wholes[name],
-            of=subject.model.id), parts=parts, whole=wholes[name])
+            "of-does-not-divide-of", f"{key} of {parts} does not divide {name} {whole} of '{of}'",
+            key=key, parts=parts, name=name, whole=whole, of=of), parts=parts, whole=whole)
 
 
 def cut_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
@@ -235,9 +232,11 @@ def cut_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
         *(["window_num_attention_heads"] if has_windows(numbers) else []))
     heads = {name: int(numbers[name]) for name in _kv_heads(subject)}
     if name := next((name for name, count in heads.items() if count % tp and tp % count), ""):
-        yield problem_of(DIVISION, TENSOR, lambda: say("tensor-parallel-of-neither-divides", tp=tp,
-                                                 name=name, heads=heads[name], of=of),
-                   parts=tp, whole=heads[name])
+        count = heads[name]
+        yield problem_of(DIVISION, TENSOR, lambda: say(
+            "tensor-parallel-of-neither-divides",
+            f"tensor_parallel of {tp} neither divides nor is a multiple of {name} {count} of "
+            f"'{of}'", tp=tp, name=name, heads=count, of=of), parts=tp, whole=count)
     if numbers["linear_mamba"]:
         yield from _undivided(
             subject, TENSOR, tp, "linear_num_value_heads",  # a single group is copied to every rank
@@ -245,18 +244,21 @@ def cut_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     layers = int(numbers["num_hidden_layers"])
     if pp > layers:
         yield problem_of(DIVISION, "pipeline_parallel", lambda: say(
-            "pipeline-parallel-of-exceeds-layers", pp=pp, layers=layers, of=of),
-            parts=pp, whole=layers)
+            "pipeline-parallel-of-exceeds-layers",
+            f"pipeline_parallel of {pp} exceeds the {layers} layers of '{of}'",
+            pp=pp, layers=layers, of=of), parts=pp, whole=layers)
     if numbers["n_routed_experts"]:
         yield from expert_problems(subject, cut)
         return
     expert_settings = {EXPERTS: cut.expert > 1, "redundant_experts": cut.spares,
              SHARED_RANKS: cut.shared_ranks}
     if key := next((key for key, value in expert_settings.items() if value), ""):
+        expected = int(key == EXPERTS)
         yield problem_of(DIVISION, key, lambda: say(
-            "no-experts", of=of, expected=int(key == EXPERTS)))
+            "no-experts", f"'{of}' has no experts, expected {expected}", of=of, expected=expected))
     if cut.slices:
-        yield problem_of(DIVISION, SLICES, lambda: say("no-slices", of=of))
+        yield problem_of(DIVISION, SLICES, lambda: say(
+            "no-slices", f"'{of}' has no experts, expected none", of=of))
 
 
 def has_windows(numbers: Mapping[str, Any]) -> bool:
@@ -283,17 +285,25 @@ def expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     if cut.slices:
         yield from slice_problems(subject, cut)
     elif (tp * dp) % ep or (ep % tp and tp % ep):
-        yield problem_of(DIVISION, EXPERTS,
-                   lambda: say("expert-parallel-of-does-not", ep=ep, tp=tp, dp=dp,
-                               ranks=tp * dp), expert=ep, ranks=tp * dp)
+        yield problem_of(DIVISION, EXPERTS, lambda: say(
+            "expert-parallel-of-does-not",
+            f"expert_parallel of {ep} does not fit tensor x data parallel = {tp} x {dp}, expected "
+            f"a divisor of {tp * dp} that divides {tp} or is a multiple of it",
+            ep=ep, tp=tp, dp=dp, ranks=tp * dp), expert=ep, ranks=tp * dp)
     if cut.shared_ranks:
         yield from shared_expert_problems(subject, cut)
     routed, copies = int(subject.numbers["n_routed_experts"]), cut.spares
     ranks, of = ep - cut.shared_ranks, subject.model.id
     if (routed + copies) % ranks:  # of which some are left, or the problem is told above
         fewest = -(-(routed + copies) // ranks) * ranks - routed  # that can be dealt evenly
+        less = f" less {SHARED_RANKS} of {cut.shared_ranks}" if cut.shared_ranks else ""
+        all_experts = (f"{routed} routed and {copies} redundant experts" if copies
+                       else f"n_routed_experts {routed}")
         yield problem_of(DIVISION, EXPERTS, lambda: say(
-            "experts-not-dealt", expert=ep, routed=routed, copies=copies, fewest=fewest, of=of,
+            "experts-not-dealt",
+            f"expert_parallel of {ep}{less} does not divide {all_experts} of '{of}', "
+            f"redundant_experts of {fewest} would",
+            expert=ep, routed=routed, copies=copies, fewest=fewest, of=of,
             shared_ranks=SHARED_RANKS, shared=cut.shared_ranks),
             expert=ep, routed=routed, copies=copies, fewest=fewest)
     yield from _undivided(subject, SLICES if cut.slices else TENSOR, cut.slices_per_expert,
@@ -306,15 +316,21 @@ def slice_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     group = ep * cut.slices
     if (tp * dp) % group or group % tp:
         yield problem_of(DIVISION, SLICES, lambda: say(
-            "times-expert-parallel-of-does", ep=ep, tp=tp, dp=dp, ranks=tp * dp, key=SLICES,
-            slices=cut.slices), slices=cut.slices, expert=ep)
+            "times-expert-parallel-of-does",
+            f"{SLICES} of {cut.slices} times expert_parallel of {ep} does not fit tensor x data "
+            f"parallel = {tp} x {dp}, expected a product that divides {tp * dp} and is a multiple "
+            f"of {tp}", ep=ep, tp=tp, dp=dp, ranks=tp * dp, key=SLICES, slices=cut.slices),
+            slices=cut.slices, expert=ep)
     if cut.slices > 1 and cut.shared_ranks:
         yield problem_of(DIVISION, SLICES, lambda: say(
-            "with-is-not-derived-expected", shared_ranks=SHARED_RANKS, key=SLICES,
-            slices=cut.slices))
+            "with-is-not-derived-expected",
+            f"{SLICES} of {cut.slices} with {SHARED_RANKS} is not derived, expected 1",
+            shared_ranks=SHARED_RANKS, key=SLICES, slices=cut.slices))
     if cut.slices > 1 and group > tp and subject.numbers.get("exchange_normal", 0):
-        yield problem_of(DIVISION, SLICES,
-                   lambda: say("over-data-parallel-ranks-has", key=SLICES, slices=cut.slices))
+        yield problem_of(DIVISION, SLICES, lambda: say(
+            "over-data-parallel-ranks-has",
+            f"{SLICES} of {cut.slices} over data-parallel ranks has all tokens gathered, expected "
+            "1 with exchange_normal", key=SLICES, slices=cut.slices))
 
 
 def shared_expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
@@ -322,17 +338,24 @@ def shared_expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     ranks, of = cut.shared_ranks, subject.model.id
     if not subject.numbers["n_shared_experts"]:
         yield problem_of(DIVISION, SHARED_RANKS, lambda: say(
-            "has-no-shared-experts-expected", of=of))
+            "has-no-shared-experts-expected", f"'{of}' has no shared experts, expected 0", of=of))
     if cut.shared_ranks >= cut.expert:
         yield problem_of(DIVISION, SHARED_RANKS, lambda: say(
-            "leaves-no-rank-of-expert", expert=cut.expert, key=SHARED_RANKS, ranks=ranks))
+            "leaves-no-rank-of-expert",
+            f"{SHARED_RANKS} of {ranks} leaves no rank of expert_parallel {cut.expert} to the "
+            f"routed experts, expected fewer than {cut.expert}",
+            expert=cut.expert, key=SHARED_RANKS, ranks=ranks))
     if cut.tensor > 1:
         yield problem_of(DIVISION, SHARED_RANKS, lambda: say(
-            "with-tensor-parallel-of-is", tensor=cut.tensor, key=SHARED_RANKS, ranks=ranks))
+            "with-tensor-parallel-of-is",
+            f"{SHARED_RANKS} of {ranks} with tensor_parallel of {cut.tensor} is not derived, "
+            "expected 0", tensor=cut.tensor, key=SHARED_RANKS, ranks=ranks))
     if mode := next((mode for mode in ("exchange_normal", "exchange_gathered")
                      if subject.numbers.get(mode)), ""):
         yield problem_of(DIVISION, SHARED_RANKS, lambda: say(
-            "is-reached-by-low-latency", key=SHARED_RANKS, ranks=ranks, mode=mode))
+            "is-reached-by-low-latency",
+            f"{SHARED_RANKS} of {ranks} is reached by the low-latency exchange, expected 0 with "
+            f"{mode}", key=SHARED_RANKS, ranks=ranks, mode=mode))
 
 
 def context_problem(subject: Subject, cut: Cut) -> Problem | None:
@@ -343,18 +366,24 @@ def context_problem(subject: Subject, cut: Cut) -> Problem | None:
     if shared > tensor or tensor % shared:
         beyond = shared > tensor
         return problem_of(DEALT, SHARED_CACHE, lambda: say(
-            "does-not-divide-tensor-parallel", tensor=tensor, key=SHARED_CACHE, shared=shared,
-            beyond=beyond))
+            "does-not-divide-tensor-parallel",
+            f"{SHARED_CACHE} of {shared} {'exceeds' if beyond else 'does not divide'} "
+            f"tensor_parallel {tensor}",
+            tensor=tensor, key=SHARED_CACHE, shared=shared, beyond=beyond))
     heads = max((int(subject.numbers[name]) for name in _kv_heads(subject)),
                 default=int(subject.numbers["num_key_value_heads"]))
     copies = tensor if subject.model.attention == "mla" else max(1, tensor // heads)
     if copies % shared:
         return problem_of(DEALT, SHARED_CACHE, lambda: say(
-            "needs-as-many-copies-of", heads=heads, of=of, tensor=tensor, copies=copies,
-            key=SHARED_CACHE, shared=shared))
+            "needs-as-many-copies-of",
+            f"{SHARED_CACHE} of {shared} needs as many copies of the cache, but of {heads} "
+            f"num_key_value_heads of '{of}' {tensor} tensor-parallel ranks keep {copies}",
+            heads=heads, of=of, tensor=tensor, copies=copies, key=SHARED_CACHE, shared=shared))
     if subject.numbers["index_topk"] and subject.model.attention != "mla":
         return problem_of(DEALT, SHARED_CACHE, lambda: say(
-            "of-model-with-indexer-is", of=of, key=SHARED_CACHE, shared=shared))
+            "of-model-with-indexer-is",
+            f"{SHARED_CACHE} of {shared} of a model with an indexer is derived for latent "
+            f"attention alone, expected 1 for '{of}'", of=of, key=SHARED_CACHE))
     return None
 
 
@@ -401,10 +430,15 @@ def block_problem(subject: Subject, cut: Cut) -> Problem | None:
                      and _loads(replace(subject, precision=of), cut)}
         if published:  # cut the same way, that comes nearest in bytes
             instead.append(("precision", min(published, key=lambda name: (published[name], name))))
-        loads = join(say("or"), [say("degree", key=name, degree=it) for name, it in instead])
-        return say("of-cuts-of-into-slices", key=key, size=size, piece=piece.name,
-                   whole=piece.total, of=of, width=f"{piece.width:g}", block=block, stored=stored,
-                   instead=loads if instead else say("on-other-cards"))
+        loads = join((" or ", "或 "), [say("degree", f"{name} of {it}", key=name, degree=it)
+                                       for name, it in instead])
+        best = loads if instead else say("on-other-cards", "on other cards")
+        return say("of-cuts-of-into-slices",
+                   f"{key} of {size} cuts {piece.name} {piece.total} of '{of}' into slices of "
+                   f"{piece.width:g}, which are not whole blocks of {block} of '{stored}', so no "
+                   f"engine loads it; the nearest that loads is {best[0]}",
+                   key=key, size=size, piece=piece.name, whole=piece.total, of=of,
+                   width=f"{piece.width:g}", block=block, stored=stored, instead=best)
 
     return problem_of("blocks", key, words, whole=piece.total, width=piece.width, block=block)
 

@@ -33,7 +33,6 @@ from catalogue.entries.hardware import (
 )
 from catalogue.entries.models import CSA, Acceptance, Model
 from catalogue.kernels import expert_bytes, kernel_of, known_to_engines, multiplied
-from catalogue.messages import by_language, messages
 from catalogue.reading import units
 from catalogue.reading.values import Unit, Value, annotated, si_number
 
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
     from catalogue.entries.hardware import Device, Link, Node
     from catalogue.entries.models import Model
 
-
-say = messages("catalogue/deployments/physics-inputs")
 
 HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest
 VECTOR = "fp32"  # engines leave FP32 products (a router) to the vector unit, which every device has
@@ -205,10 +202,13 @@ def efficiency(table: ShareByDtype, dtype: str, device: Device) -> Value:
     peak, reference = device.peak(dtype), device.peak(name)
     faster = peak.value / reference.value if peak and reference else BITS[name] / BITS[dtype]
     least, share = near.low / max(1.0, faster), near.value / math.sqrt(max(1.0, faster))
-    value = float(f"{share:.{DIGITS}g}")
+    value, this, other = float(f"{share:.{DIGITS}g}"), dtype.upper(), name.upper()
+    note = {"en": f"No prior of {this}: at best the share that {other} reaches, at worst no faster "
+                  f"than {other}; the middle of both, in logarithms.",
+            "zh": f"没有 {this} 的先验值：最好与 {other} 的利用率相同，最差不比 {other} 更快，"
+                  "取两者的对数中点。"}
     return Value(value, "1", f"{value:g}", "arithmetic", "assumed", min(least, value),
-                 max(near.high, value), note=by_language(
-                     say("no-prior-of-at-best", dtype=dtype.upper(), name=name.upper())))
+                 max(near.high, value), note=note)
 
 
 def latency(table: TimeByDtype, dtype: str) -> Value:

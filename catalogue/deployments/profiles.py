@@ -38,13 +38,10 @@ from catalogue.entries.profiles import (
 )
 from catalogue.kernels import multiplied
 from catalogue.library import Override
-from catalogue.messages import by_language, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.files import LayoutError, ParamsError
 from catalogue.reading.values import Value, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
-
-say = messages("catalogue/deployments/profiles")
 
 USUAL_WAY: Way = "gathered"
 PLAIN = ("memory_utilization", "scheduler_recv_interval")  # numbers without a unit
@@ -350,11 +347,12 @@ def _workload(profile: Profile, statement: Statement, release: str) -> dict[str,
         state = engine.state(flag, release)
         if state is None or not isinstance(state.default, (int, float)):
             continue  # decided when the engine starts, a later statement may say how
-        unit = "1" if key in PLAIN else "token"
+        unit, name = "1" if key in PLAIN else "token", flag.lstrip("-")
         defaults[key] = Value(
             state.default, unit, f"{state.default} {unit}".removesuffix(" 1"), profile.source,
             "vendor", state.default, state.default, engine.release(release).date,
-            note=by_language(say("default-of-in", flag=flag.lstrip("-"), release=release)))
+            note={"en": f"Default of {name} in {release}.",
+                  "zh": f"{release} 中 {name} 的默认值。"})
     given = {key: getattr(statement.workload, key) for key in type(statement.workload).model_fields}
     return defaults | {key: value for key, value in given.items() if value is not None}
 

@@ -29,11 +29,8 @@ from catalogue.entries.measurements import Measurements
 from catalogue.entries.models import CSA, GROUPS, WINDOW_HEADS, Drafter, Model
 from catalogue.entries.profiles import Reserve, Way
 from catalogue.kernels import multiplied
-from catalogue.messages import by_language, messages
 from catalogue.reading.units import factor
 from catalogue.reading.values import Text, Value
-
-say = messages("catalogue/deployments/scenario")
 
 SHARE = "memory_utilization"  # of the memory, that an engine may use
 GATED = 3  # matrices of a feed-forward network: gate, up, down
@@ -302,11 +299,13 @@ class Scenario:
             return self.file.workload.memory_utilization
         rule = next(iter(self._reserves.values()))
         memory, reserved = self._for_share["memory_capacity"], float(self._reserved({}))
-        share = float(self.shares({})[SHARE])
+        share, release = float(self.shares({})[SHARE]), self.running.stated
+        kept, of = f"{reserved / MEBI:,.0f}", f"{memory / MEBI:,.0f}"
+        note = {"en": f"Default of {release}: {kept} MiB of {of} MiB are kept for activations and "
+                      "graphs.",
+                "zh": f"{release} 的默认值：{of} MiB 显存中留 {kept} MiB 给激活与图。"}
         return Value(share, "1", f"{share:g}", rule.source, "derived", share, share, rule.date,
-                     note=by_language(say("default-share", release=self.running.stated,
-                                          kept=f"{reserved / MEBI:,.0f}",
-                                          memory=f"{memory / MEBI:,.0f}")))
+                     note=note)
 
     def shares(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Input ``memory_utilization`` of other layouts and steps of it, an array; nothing where

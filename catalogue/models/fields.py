@@ -12,12 +12,9 @@ from typing import Any, NoReturn
 from catalogue import library
 from catalogue.entries.entry import Entry, PrecisionName
 from catalogue.entries.models import Family
-from catalogue.messages import messages
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
-
-say = messages("catalogue/models/fields")
 
 _LONGEST = 80  # characters of a field's name, that of its object before it
 # The widest that is plausible, with room; products of these stay exact in 64 bits.
@@ -184,8 +181,11 @@ def pooled_keys(fields: Fields) -> None:
                    values["index_topk"] // pool, "index_topk / index_kpool")}
     fields.comments |= {"compress_ratio": "tokens of an index key",
                         "index_topk": "keys, not tokens"}
-    english, chinese = say("pooled", count=pool - 1)
-    values["missing"] = {"en": english, "zh": chinese}
+    left = "the token" if pool == 2 else f"up to {pool - 1} tokens"
+    values["missing"] = {
+        "en": f"The gates by which an indexer pools keys, and {left} after the last pool, are not "
+              "counted.",
+        "zh": f"索引器池化键所用的门，以及最后一个池之后至多 {pool - 1} 个 token，未计入。"}
 
 
 def picked_blocks(fields: Fields) -> None:

@@ -1,11 +1,20 @@
 """Messages in two languages: plurals, choices, values, and mistakes with their places."""
 
+import pickle
 import re
 
 import pytest
 
 from catalogue import ParamsError
-from catalogue.messages import Messages
+from catalogue.messages import (
+    Messages,
+    Sentence,
+    Texts,
+    capitalised,
+    ended,
+    join,
+    sentences,
+)
 
 TEXT = """### Words of a test.
 
@@ -68,3 +77,26 @@ def test_plurals_choices_and_values(say, key, values, texts):
 def test_a_wrong_call_or_file_is_refused_with_its_line(say, text, key, values, problem):
     with pytest.raises(ParamsError, match=re.escape(problem)):
         say(text)(key, **values)
+
+
+def unread():
+    """Chinese that must not be asked for."""
+    raise AssertionError
+
+
+def test_english_is_there_before_any_chinese_is_read():
+    text = ended(capitalised(join((", ", "、"), [Sentence("one", unread), ("two", "二")])))
+    assert (text[0], Texts(text)["en"]) == ("One, two.", "One, two.")
+    with pytest.raises(AssertionError):
+        tuple(text)
+
+
+def test_a_sentence_reads_like_a_pair_after_pickling():
+    say = sentences("calc/evidence/classes")
+    text = pickle.loads(pickle.dumps(say("outside", "Outside: TP.", axes=("TP", "张量并行"))))
+    en, zh = text
+    assert (en, zh) == ("Outside: TP.", "超出实测范围：张量并行。")
+    assert dict(Texts(text)) == {"en": en, "zh": zh}
+    assert text == say("outside", "Outside: TP.", axes="another")
+    with pytest.raises(ParamsError, match=r"classes\.ftl: there is no message 'outsider'"):
+        say("outsider", "")[1]

@@ -38,7 +38,7 @@ INCOMPLETE = [  # what a card is changed to, and what keeps it out of the catalo
      "4: 'data sheet' are words, expected a key of params/sources/, where its address stands."),
     ("arithmetic, kind: vendor",
      "4: memory_bandwidth: a vendor value has no date, expected one here or at its source."),
-    ("s1, kind: documented", "4: memory_bandwidth: of a document the section is missing."),
+    ("s1, kind: documented", "4: memory_bandwidth: the section of the document is missing."),
     ("arithmetic, kind: assumed", "4: memory_bandwidth: an assumed value has no range.")]
 
 
@@ -97,7 +97,7 @@ def test_shortcomings_of_a_card(tmp_path, source, message):
     path.write_text(f"{first_line('devices')}\nname: {{en: Mine, zh: 我的}}\nlike: nvidia-h20\n"
                     f"memory_bandwidth: {{value: 4 TB/s, source: {source}}}\n", "utf-8")
     lacking = shortcomings("devices", path, [catalogue.load_device(path)])
-    assert [each for each, _ in lacking] == [f"{path}:{message}"]
+    assert list(lacking) == [f"{path}:{message}"]
 
 
 def test_a_file_of_the_catalogue_has_its_texts_in_both_languages(tmp_path):
@@ -105,8 +105,7 @@ def test_a_file_of_the_catalogue_has_its_texts_in_both_languages(tmp_path):
     path.write_text(f"{first_line('devices')}\nlike: nvidia-h20\nvendor: NVIDIA\n", "utf-8")
     card = catalogue.load_device(path)
     assert card.name == {"en": "mine", "zh": "mine"}
-    assert [each for each, _ in shortcomings("devices", path, [card])] == [
-        f"{path}:1: the key 'name' is missing."]
+    assert list(shortcomings("devices", path, [card])) == [f"{path}:1: the key 'name' is missing."]
     with pytest.raises(ValueError, match="both languages"):
         both_languages({"en": "Mine"}, own=False)
 
@@ -116,7 +115,7 @@ def test_a_model_of_the_catalogue_states_format_totals_and_caches(tmp_path):
     bare = {key: value for key, value in plain(text).items() if key not in ("weights", "published")}
     path = tmp_path / "mine.yml"
     path.write_text(yaml.safe_dump(bare), "utf-8")
-    lacking = [each for each, _ in shortcomings("models", path, [catalogue.load_model(path)])]
+    lacking = list(shortcomings("models", path, [catalogue.load_model(path)]))
     assert len(lacking) == 4  # and the line that names the schema
     assert all(f"{path}:1: " in each for each in lacking)
 

@@ -1,4 +1,7 @@
-"""Messages in ``messages/``: both languages, every one used, and given what it takes."""
+"""Messages in ``messages/``: both languages, every one used, and given what it takes.
+
+The engine has its English in the code and only the Chinese in its files.
+"""
 
 import ast
 import re
@@ -15,24 +18,29 @@ FOLDER = PROJECT / "messages"
 FILES = sorted(path.relative_to(FOLDER).with_suffix("").as_posix()
                for path in FOLDER.rglob("*.ftl"))
 COMMON = "common"  # pairs that several modules say
+ENGINE, COMMANDS = ("calc/", "catalogue/"), "calc/commands/"
 NUMBER = re.compile(r"(?<![\w.,$^_{}×/+–-])\d[\d.,]*(?:%|(?![\w^_×/+-]| bits?\b| 比特| 位))")
 MATH_AND_CODE = re.compile(r"\$[^$]*\$|`[^`]*`")
 
 
 class Call(NamedTuple):
-    """A call that asks for a message: where, of which file, with which values."""
+    """A call that asks for a message: where, of which file, in which languages of it, with which
+    values."""
 
     where: str
     file: str
+    languages: tuple[str, ...]
     key: str | None
     values: frozenset[str | None]
 
 
 def bound(tree):
-    """Names of a module that say messages, and of which file."""
-    return {ast.unparse(node.targets[0]): str(node.value.args[0].value) for node in tree.body
+    """Names of a module that say messages: of which file, and in which languages of it."""
+    languages = {"messages": LANGUAGES, "sentences": LANGUAGES[1:]}
+    return {ast.unparse(node.targets[0]): (str(node.value.args[0].value), languages[kind])
+            for node in tree.body
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-            and ast.unparse(node.value.func) == "messages"
+            and (kind := ast.unparse(node.value.func)) in languages
             and isinstance(node.value.args[0], ast.Constant)}
 
 
@@ -43,8 +51,10 @@ def calls():
         files = bound(tree)
         for node in nodes(path) if files else ():
             if isinstance(node, ast.Call) and (name := getattr(node.func, "id", None)) in files:
-                written = len(node.args) == 1 and isinstance(node.args[0], ast.Constant)
-                found.append(Call(f"{path}:{node.lineno}", files[name],
+                file, languages = files[name]
+                written = (len(node.args) == 1 + (languages != LANGUAGES)
+                           and isinstance(node.args[0], ast.Constant))
+                found.append(Call(f"{path}:{node.lineno}", file, languages,
                                   node.args[0].value if written else None,
                                   frozenset(each.arg for each in node.keywords)))
     return tuple(found)
@@ -86,11 +96,21 @@ def notes(entry, beginning):
     return [line.removeprefix(beginning).strip() for line in lines if line.startswith(beginning)]
 
 
+def languages_of(name):
+    return LANGUAGES[name.startswith(ENGINE) and not name.startswith(COMMANDS):]
+
+
+def test_every_message_has_its_languages():
+    assert [name for name, entry in every_entry() if tuple(
+        each.id.name for each in entry.attributes) != languages_of(name)] == []
+
+
 def test_both_languages_have_the_same_variables():
     """What is meant to differ says so in a comment."""
     wrong = []
     for name, entry in every_entry():
-        assert tuple(each.id.name for each in entry.attributes) == LANGUAGES, name
+        if languages_of(name) != LANGUAGES:
+            continue
         (en, zh), (en_words, zh_words) = (
             [found(each.value) for each in entry.attributes] for found in (variables, selectors))
         meant = {word.lstrip("$") for language in LANGUAGES
@@ -112,8 +132,10 @@ def test_every_call_has_a_message_with_its_variables():
     wrong = []
     for call in calls():
         entry = entries(call.file).get(call.key) if call.file in FILES else None
-        if call.key is None or entry is None or variables(entry) != call.values:
-            wrong.append((call.where, call.key, entry and sorted(variables(entry))))
+        needed = entry and set().union(*(variables(each.value) for each in entry.attributes
+                                         if each.id.name in call.languages))
+        if call.key is None or entry is None or needed != call.values:
+            wrong.append((call.where, call.key, needed and sorted(needed)))
     assert wrong == []
 
 
@@ -122,4 +144,4 @@ def test_every_message_is_used_by_the_module_of_its_file():
     assert [name for name, _ in every_entry() if name not in asked] == []
     for path, tree in trees().items():
         own = path.removesuffix(".py").removeprefix("notebooks/").replace("_", "-")
-        assert set(bound(tree).values()) <= {own, COMMON}, path
+        assert {file for file, _ in bound(tree).values()} <= {own, COMMON}, path

@@ -87,7 +87,7 @@ def print_claims(result: Any, rows: list[Any], wanted: bool) -> None:
             documented=str(documented),
             verdict=_verdict(data["verdict"]), also=bool(data["also"]),
             others=listing(spoken(_verdict(one)) for one in data["also"]),
-            why=_pair(data["why"]))))
+            why=_pair(row.why))))
 
 
 def _among(result: Any, rows: Iterable[Any]) -> list[Any]:

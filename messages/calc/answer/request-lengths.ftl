@@ -1,12 +1,6 @@
 ### How long a request may be.
 
 rule =
-    .en = { $rule ->
-        [stated] the longest request, as the workload states it
-        [positions] the model's positions
-        [longest] the longest prompt and answer of the demand
-       *[cache] all that the cache surely holds
-    }
     .zh = { $rule ->
         [stated] 负载写明的最长请求
         [positions] 模型的最大位置数
@@ -15,13 +9,6 @@ rule =
     }
 
 lengths =
-    .en = { $distribution ->
-        [constant] all equal
-       *[other] { $distribution }, standard deviation over mean { $prompts } of prompts and { $answers } of answers, { $stated ->
-            [yes] as stated
-           *[no] as in { $usual }; nothing is stated
-        }
-    }
     .zh = { $distribution ->
         [constant] 全部相同
        *[other] { $distribution }，标准差与均值之比：输入 { $prompts }、输出 { $answers }，{ $stated ->
@@ -31,10 +18,6 @@ lengths =
     }
 
 longer-than-positions =
-    .en = { $share } of the requests are longer than the { $most } positions of '{ $of }' and are refused{ $stated ->
-        [yes] { "" }
-       *[no] { " " }(no lengths are stated: they vary as in { $usual })
-    }. Shorten input_tokens + output_tokens, or state context_tokens.
     .zh = { $share } 的请求超过 '{ $of }' 的 { $most } 个位置，会被拒绝{ $stated ->
         [yes] { "" }
        *[no] （未写明长度分布，按 { $usual } 变化）

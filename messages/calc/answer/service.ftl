@@ -2,11 +2,6 @@
 
 # number: the intervals of all answers
 engine-prints =
-    .en = { $engine } prints { $line }{ $pool ->
-        [prefill] { " " }in the prefill pool
-        [decode] { " " }in the decode pool
-       *[none] { "" }
-    } (on each DP rank; 80%: { $low } to { $high } tokens, { $least } to { $most } requests of that length, { $rule }).
     .zh = { $engine } 启动时打印{ $pool ->
         [prefill] （预填充池）
         [decode] （解码池）
@@ -15,11 +10,6 @@ engine-prints =
 
 # number: the intervals of all answers
 does-not-start =
-    .en = { $engine } stops when it starts{ $pool ->
-        [prefill] { " " }in the prefill pool
-        [decode] { " " }in the decode pool
-       *[none] { "" }
-    }: the cache of a DP rank holds { $tokens } tokens (80% interval { $low } to { $high }), less than one request of { $length } tokens.
     .zh = { $engine } 启动时会报错退出{ $pool ->
         [prefill] （预填充池）
         [decode] （解码池）

@@ -1,88 +1,48 @@
 ### Why a claim has its verdict, in a sentence or two of each language.
 
 deployment-does-not-run =
-    .en = { $but ->
-        [yes] But the document's deployment
-       *[no] The document's deployment
-    } does not run: { $why }.
     .zh = { $but ->
         [yes] 但文档的部署
        *[no] 文档的部署
-    }无法运行：{ $why }。
+    }无法运行：{ $why }
 
 configuration-does-not-start =
-    .en = But no release that serves the model starts with the document's other settings beside it, because of { $names }{ $more ->
-        [yes] { " " }and others
-       *[no] { "" }
-    }.
     .zh = 但支持该模型的各版本都无法以文档的整组设置启动，原因是其中的 { $names }{ $more ->
         [yes] { " " }等
        *[no] { "" }
     }。
 
 others-say-otherwise =
-    .en = Contradicted by { $count ->
-        [one] claim
-       *[other] claims
-    } { $listed }{ $more ->
-        [yes] { " " }and others
-       *[no] { "" }
-    }.
     .zh = 与论断 { $listed } { $more ->
         [yes] 等
        *[no] { "" }
     }相互矛盾。
 
 rests-on =
-    .en = Assumed here: { $assumption }
     .zh = 前提：{ $assumption }
 
 to =
-    .en = { $value } ({ $low } to { $high })
     .zh = { $value }（{ $low } 至 { $high }）
 
 right-is =
-    .en = { $found }, the figure is { $ours }.
     .zh = { $found }应为 { $ours }。
 
 a-source =
-    .en = a source.
     .zh = 来源。
 
 input-is-otherwise =
-    .en = { $input } is { $ours }, not { $theirs }
     .zh = { $input }应为 { $ours }，不是 { $theirs }
 
 as-of =
-    .en = More at { $claim }, of the same quantity.
     .zh = 另见同一数量的 { $claim }。
 
 plan =
-    .en = { $cards }×{ $card } ({ $layout }, { $format }, { $users } { $users ->
-        [one] user
-       *[other] users
-    })
     .zh = { $cards }×{ $card }（{ $layout }，{ $format }，{ $users } 个用户）
 
 short-of-memory =
-    .en = a card needs { $needed } and may use { $usable }
-    .zh = 单卡需要 { $needed }，可用 { $usable }
-
-or =
-    .en = { " or " }
-    .zh = 、
+    .zh = 单卡需要 { $needed }，可用 { $usable }。
 
 figure =
-    .en = { $how ->
-        [in-gib] { $found }, the figure is { $gib } GiB, which is { $ours }: the document writes GB for GiB.
-        [inside] { $found }, the figure is { $ours }, inside the printed { $printed }.
-        [overlaps] { $found }, the figure is { $ours }; the printed { $printed } overlaps this interval, its middle inside.
-        [in-interval] { $found }, the figure is { $ours }; the printed { $printed } lies within this interval.
-        [limit-in-interval] { $found }, the figure is { $ours }; the limit of { $printed } lies within this interval and may be kept.
-        [wrong] { $found }, the figure is { $ours }, not { $printed }.
-        [rounds] { $found }, the figure is { $ours }, which rounds to the printed { $printed }.
-       *[equal] { $found }, the figure is { $ours }, as printed.
-    }
     .zh = { $how ->
         [in-gib] { $found }为 { $gib } GiB，即 { $ours }；文档把 GiB 写成了 GB。
         [inside] { $found }为 { $ours }，在文档所写的 { $printed } 之内。
@@ -95,12 +55,6 @@ figure =
     }
 
 fault =
-    .en = { $what ->
-        [close] The document's inputs are wrong: { $inputs }. With the right ones its formula gives { $found }, close to what a full calculation does.
-        [inputs] The document's formula is right, its inputs are not: { $inputs }.
-        [both] Both the document's formula and its inputs are wrong: { $inputs }.
-       *[formula] The document's formula, which gives { $own }, is wrong.
-    }
     .zh = { $what ->
         [close] 文档的输入有误：{ $inputs }。代入正确的输入，其公式得 { $found }，与完整计算接近。
         [inputs] 文档的公式正确，输入有误：{ $inputs }。
@@ -109,11 +63,6 @@ fault =
     }
 
 undecided =
-    .en = { $why ->
-        [assumed] This is an assumption of the document. It could be judged with: { $missing }
-        [circular] Only the document itself says so; nothing independent confirms or refutes it.
-       *[missing] This cannot be checked. What is missing: { $missing }
-    }
     .zh = { $why ->
         [assumed] 这是文档自己的假设；若要判断，需要：{ $missing }
         [circular] 只有文档自己这样说，没有独立来源可以印证或推翻。
@@ -121,17 +70,6 @@ undecided =
     }
 
 origin =
-    .en = { $kind ->
-        [plan] Computed for { $plan }
-        [as-if] Computed for { $plan }, as if memory sufficed
-        [source] By “{ $source }”
-        [own] By correct arithmetic on the document's own inputs
-        [measured] By the measured rows that the document prints
-        [prices] At the prices collected in this book
-        [shapes] From the model's published shapes
-        [hardware] From the data of the hardware
-       *[recomputed] Recomputed with sourced inputs
-    }
     .zh = { $kind ->
         [plan] 按 { $plan }计算
         [as-if] 按 { $plan }、假定显存足够计算
@@ -145,11 +83,6 @@ origin =
     }
 
 rule =
-    .en = { $side ->
-        [above] Fires above { $limit }
-        [below] Fires below { $limit }
-       *[outside] Fires outside { $limit }
-    }
     .zh = { $side ->
         [above] 高于 { $limit } 即触发
         [below] 低于 { $limit } 即触发
@@ -157,13 +90,6 @@ rule =
     }
 
 end =
-    .en = { $state ->
-        [always-fires] it fires all the time
-        [may-fire] it may fire although nothing is wrong
-        [sound] it tells trouble from health
-        [too-late] it fires only when requests take { $slower } times as long, too late
-       *[never-fires] it never fires
-    }
     .zh = { $state ->
         [always-fires] 一直告警
         [may-fire] 无故障也可能告警
@@ -173,21 +99,6 @@ end =
     }
 
 failure =
-    .en = { $kind ->
-        [clock] with the clock of the cards at 1/{ $by }
-        [memory] with the memory of the cards at 1/{ $by } of its speed
-        [links] with the links between cards at 1/{ $by } of their speed
-        [network] with the network between servers at 1/{ $by } of its speed
-        [alpha] with collectives that start { $by } times as slowly
-        [host] with a host that takes { $by } times as long between steps
-        [prompts] with prompts { $by } times as long
-        [answers] with answers { $by } times as long
-        [users] with { $by } times as many requests
-        [cache] with 1/{ $by } of the cache's blocks
-        [eager] with graphs off
-        [uneven] with experts unevenly loaded
-       *[lost] with half of the replicas lost
-    }
     .zh = { $kind ->
         [clock] 加速卡频率降到 1/{ $by } 时
         [memory] 显存带宽降到 1/{ $by } 时
@@ -205,24 +116,6 @@ failure =
     }
 
 setting =
-    .en = { $state ->
-        [accepted] { $program } takes { $name } with this value (releases { $since } to { $until }).
-        [deprecated] { $program } takes { $name } and calls it deprecated (releases { $since } to { $until }).
-        [unlisted] { $program } knows { $name }, but not this value (releases { $since } to { $until }).
-        [choice] { $program } knows { $name }, but refuses this value (releases { $since } to { $until }).
-        [type] { $program } knows { $name }, but the value is of the wrong type (releases { $since } to { $until }).
-        [unknown] No release of { $program } that serves the model has { $name } (releases { $since } to { $until } were read).
-        [works] { $name } of { $program }: it does what the document says.
-        [usual] { $name } of { $program }: this is how it is by default; nothing changes.
-        [unread] { $name } of { $program }: nothing reads it.
-        [stops] { $name } of { $program }: it stops the program.
-        [worse] { $name } of { $program }: it makes matters worse than leaving it out.
-        [misses] { $name } of { $program }: it does not do what it is set for.
-        [wrong] { $name } of { $program }: it is not so.
-        [open] { $name } of { $program }: whether it helps depends on the installation.
-        [ran] { $name } of { $program }: it works, for the measurements that the document prints were made with it.
-       *[no-catalogue] { $name } of { $program }: this book does not hold what the program makes of it, so it cannot be decided.
-    }
     .zh = { $state ->
         [accepted] { $program } 接受 { $name } 的这一取值（版本 { $since } 至 { $until }）。
         [deprecated] { $program } 接受 { $name }，但已标为弃用（版本 { $since } 至 { $until }）。
@@ -243,14 +136,6 @@ setting =
     }
 
 own =
-    .en = The document's own { $itself ->
-        [yes] figures
-       *[no] formula and inputs
-    } give { $ours }{ $how ->
-        [agrees] , as printed
-        [about] , about the { $printed } that it prints as an approximation
-       *[differs] , not { $printed }
-    }.
     .zh = 按文档自己的{ $itself ->
         [yes] 数据为
        *[no] { $how ->
@@ -264,28 +149,6 @@ own =
     }。
 
 limit =
-    .en = { $statement ->
-        [yes] { $least ->
-            [yes] { $met ->
-                [yes] { $found }, the number that decides the statement is { $ours }, above { $printed }: the statement holds.
-               *[no] { $found }, the number that decides the statement is { $ours }, not above { $printed }: the statement does not hold.
-            }
-           *[no] { $met ->
-                [yes] { $found }, the number that decides the statement is { $ours }, below { $printed }: the statement holds.
-               *[no] { $found }, the number that decides the statement is { $ours }, not below { $printed }: the statement does not hold.
-            }
-        }
-       *[no] { $least ->
-            [yes] { $met ->
-                [yes] { $found }, the figure is { $ours }, which meets the printed minimum of { $printed }.
-               *[no] { $found }, the figure is { $ours }, below the printed minimum of { $printed }.
-            }
-           *[no] { $met ->
-                [yes] { $found }, the figure is { $ours }, which keeps to the printed limit of { $printed }.
-               *[no] { $found }, the figure is { $ours }, above the printed limit of { $printed }.
-            }
-        }
-    }
     .zh = { $statement ->
         [yes] { $least ->
             [yes] { $met ->
@@ -310,23 +173,12 @@ limit =
     }
 
 healthy =
-    .en = { $planned ->
-        [yes] computed for { $plan }, it is { $value } when healthy
-       *[no] when healthy it is { $value }
-    }
     .zh = { $planned ->
         [yes] 按 { $plan }计算，正常时为 { $value }
        *[no] 正常时为 { $value }
     }
 
 constant =
-    .en = { $rule }, and { $allotted ->
-        [yes] { $planned ->
-            [yes] on { $plan }{ " " }
-           *[no] { "" }
-        }the engine takes { $value } when it starts and holds it under every load
-       *[no] what it watches is { $value } in every step
-    }: { $end }.
     .zh = { $rule }；{ $allotted ->
         [yes] { $planned ->
             [yes] 在 { $plan }上，
@@ -336,18 +188,6 @@ constant =
     }：{ $end }。
 
 alert =
-    .en = { $rule }; { $healthy }{ $how ->
-        [lonely] , and { $value } in a quiet hour, with a single request
-        [idle] , and nothing while no request is in flight
-        [fires] , and { $value } { $failure }{ $others ->
-            [0] { "" }
-            [one] { " " }(one other failure is seen as well)
-           *[other] { " " }({ $others } other failures are seen as well)
-        }
-        [nearest] , and { $value } in the nearest of the simulated failures, { $failure }
-        [unmoved] , and no failure brings it nearer
-       *[healthy] { "" }
-    }: { $end }.
     .zh = { $rule }；{ $healthy }{ $how ->
         [lonely] ，空闲时段只有一个请求时为 { $value }
         [idle] ，没有请求时则为零
@@ -361,10 +201,6 @@ alert =
     }：{ $end }。
 
 unexported =
-    .en = No release of { $engines } exports this metric{ $named ->
-        [yes] { " " }({ $metric })
-       *[no] { "" }
-    }: the rule has nothing to read and never fires.
     .zh = { $engines } 各版本均不导出该指标{ $named ->
         [yes] （{ $metric }）
        *[no] { "" }

@@ -2,7 +2,6 @@
 
 # number: an example
 unpriced =
-    .en = no price of an hour of '{ $device }' ({ $ownership }) was found: state one with --price, such as --price '{ $example }', or in a file of prices (--prices).
     .zh = 没有找到 '{ $device }' 的卡时价（{ $ownership ->
         [own] 自有
         [rent-always] 长租

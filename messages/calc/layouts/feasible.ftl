@@ -2,13 +2,6 @@
 
 # does not fit
 fullest-device-is-short-weights =
-    .en = The fullest device is { $short } short: weights { $weights }, cache { $cache } (every request at its longest){ $copied ->
-        [yes] , copies { $copies }
-       *[no] { "" }
-    }{ $buffered ->
-        [yes] , buffers { $buffers }
-       *[no] { "" }
-    } and activations { $active } come to { $whole } with the runtime's own, of the { $usable } that the engine may use.
     .zh = 装不下，显存占用最大的卡还差 { $short }：权重 { $weights }、KV 缓存 { $cache }（每个请求都按最长计）{ $copied ->
         [yes] 、副本与预测层 { $copies }
        *[no] { "" }

@@ -1,21 +1,6 @@
 ### How many deployments a search left out, and at which bound; every one is counted once.
 
 bound =
-    .en = { $name ->
-        [unknown] precisions of which no source says that an engine runs them on the card
-        [unpublished] precisions in which no checkpoint of the model is known to be published (--any-format tries them)
-        [widened] precisions that widen the published weights, which run on the card as they are (--any-format tries them)
-        [unpriced] cards without a price, which no cost can be told of
-        [quality] precisions whose published scores do not keep the quality that is asked for
-        [pipeline] layouts of more than { $most } pipeline stages, or of stages inside a server (space.pipeline tries them)
-        [memory] do not fit the memory
-        [pace] decode steps alone already break a limit
-        [objective] no better than one found, even without their prompts
-        [saturated] cannot keep up with what is asked
-        [limits] computed, and break a limit
-        [beaten] within all limits, and another is better
-       *[front] on the front
-    }
     .zh = { $name ->
         [unknown] 没有来源说明有引擎能在该卡上运行的精度
         [unpublished] 未见有公开权重的精度（--any-format 可纳入）
