@@ -71,7 +71,7 @@ def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
                     for name, nearest in launch.comparisons.items()},
         "runs": [run.name for run in launch.runs]}
     bench = directory / "bench"
-    other = [f"{part} (README.md)" for part in ("compose.yml", "kubernetes/") if any(
+    other = [part for part in ("compose.yml", "kubernetes/") if any(
         file.startswith(part) for file in files)]
     return View(
         f"WRITTEN: {len(paths)} files for {nodes} node{'s' * (nodes != 1)} in {directory}, "
@@ -81,7 +81,7 @@ def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
          *(("not met", sentence) for sentence in exceeded),
          *(("alerts", f"{pool.pool.name}: {alert_words(pool)}") for pool in launch.watched),
          ("next", f"set MODEL in {directory / 'cluster.env'}, then run nodes/*.sh on their nodes"
-          + "".join(f", or use {part}" for part in other)),
+          + (f"; or use {' or '.join(other)}, see README.md" if other else "")),
          ("measure", f"{bench / 'run.sh'}; then will-it-fit calibrate {bench / 'results'}")],
         [*([caveat[0]] if caveat else []), *recipe_lines(launch)],
         sections={"details": [

@@ -279,7 +279,7 @@ def row_table(report: SearchReport, with_intervals: bool = True) -> Table:
             *(" + ".join(dict.fromkeys(map(str, of))) for of in (
                 [choice.engine or "any" for choice in choices],
                 [choice.precision for choice in choices])),
-            " + ".join(f"{choice.layout}{steps(choice)}" for choice in choices),
+            " + ".join(f"{choice.layout}{steps_of(choice)}" for choice in choices),
             None if row.keeps is None else f"{row.keeps:.0%}", *(
                 value if with_intervals or isinstance(value, float | int | None)
                 else value.text_in("en") for value in values),
@@ -483,15 +483,29 @@ def card_label(choice: Choice) -> str:
 def layout_label(choice: Choice) -> str:
     """Layout, chunks and steps of a pool."""
     chunks = "" if choice.pool == "decode" else f", chunks of {choice.chunk:,}"
-    return f"{choice.layout}{chunks}{steps(choice)}"
+    return f"{choice.layout}{chunks}{steps_of(choice)}"
 
 
-def steps(choice: Choice) -> str:
-    """Drafts, micro-batches and host cache of a pool: ``, 1 MTP token, two micro-batches``."""
-    name = DRAFTERS.get(choice.draft_method or "", "MTP token")
-    parts = {f"{choice.drafts} {name}{'s' * (choice.drafts != 1)}": choice.drafts,
-             "prefill CP": choice.prefill_context, "two micro-batches": choice.micro_batches > 1,
-             f"host cache {choice.host_cache or 0:,} GB a server": choice.host_cache}
+def steps_of(choice: Choice) -> str:
+    """Drafts, micro-batches and host cache of a pool."""
+    return steps(choice.drafts, choice.micro_batches, choice.draft_method,
+                 bool(choice.prefill_context), choice.host_cache or 0)
+
+
+def steps(drafts: int, micro_batches: int, method: str | None = None, context: bool = False,
+          host_cache: int = 0) -> str:
+    """What a step does besides: ``, 1 MTP token, two micro-batches``.
+
+    Args:
+        drafts, micro_batches: drafted tokens and micro-batches of a step [1].
+        method: of a drafter apart from the model.
+        context: whether prompts are dealt over tensor-parallel ranks.
+        host_cache: memory of each server that caches [GB].
+    """
+    name = DRAFTERS.get(method or "", "MTP token")
+    parts = {f"{drafts} {name}{'s' * (drafts != 1)}": drafts, "prefill CP": context,
+             "two micro-batches": micro_batches > 1, f"host cache {host_cache:,} GB a server":
+             host_cache}
     return "".join(f", {part}" for part, is_used in parts.items() if is_used)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from rich.table import Table
 
 from calc.commands.arguments import add_scenario, add_settings, quantity, refuse_too_long
-from calc.commands.deciding.search import sentences, steps
 from calc.commands.printing import (
     INTERRUPTED,
     OK,
@@ -26,6 +25,7 @@ from calc.commands.printing import (
     translated,
 )
 from calc.commands.progress import progress
+from calc.commands.search import steps
 from calc.serving.evaluate import doubt_words, evaluate
 from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.deployments.admission import longest_request
@@ -318,8 +318,8 @@ def print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> N
     layouts = answer["cards"]
     for size, one, two in zip(layouts["sizes"], layouts["best"], layouts["two_pools"], strict=True):
         cells = [NONE] * 6 if one is None else [
-            translated(written(Cut(*one["cut"]))) + spoken(steps(
-                one["draft_tokens"], one["micro_batches"])) + DOUBTED * bool(one["doubts"]),
+            translated(written(Cut(*one["cut"]))) + steps(
+                one["draft_tokens"], one["micro_batches"]) + DOUBTED * bool(one["doubts"]),
             plain(one["per_device"]), amount(one["ttft"], "s"), amount(one["tpot"], "s"),
             spoken(say("binds", name=one["binds"])),
             spoken(say("resource", name=one["resource"], plain=one["resource"]))]
@@ -328,7 +328,7 @@ def print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> N
     screen.print(table)
     why = dict.fromkeys(name for one in layouts["best"] if one for name in one["doubts"])
     if why:
-        reasons = sentences(list(dict.fromkeys(spoken(doubt_words()[name]) for name in why)))
+        reasons = "; ".join(dict.fromkeys(spoken(doubt_words()[name]) for name in why))
         tell(screen, spoken(say("doubted", mark=DOUBTED.strip(), why=reasons)))
 
 
@@ -336,4 +336,4 @@ def pools_label(two: dict[str, Any]) -> str:
     """``2×8 + 1×32``: groups that prefill and that decode, by cards; how the latter step."""
     groups = " + ".join(f"{count}×{two[pool]['devices']}" for count, pool in zip(
         two["groups"], ("prefill", "decode"), strict=True))
-    return groups + spoken(steps(two["decode"]["drafts"], two["decode"]["micro_batches"]))
+    return groups + steps(two["decode"]["drafts"], two["decode"]["micro_batches"])

@@ -13,7 +13,7 @@ DAY = f"capacity {R1} --load azure-conversation --requests 200000"
 MODEL = PROJECT / "tests/catalogue/models/configs/deepseek-v3.2.json"
 PLACES = ("OUT", "LOOP", "EMPTY", "LENGTHS", "PIPE")
 SENTENCES = [
-    ("frobnicate", "frobnicate"), ("estimate", "expected a name or file of a deployment, or"),
+    ("frobnicate", "frobnicate"), ("estimate", "expected a name or file, or"),
     (f"estimate {R1} --users 3", "--set overrides keys of a file"),
     ("estimate --model r1 --card h2000", "the nearest names are nvidia-h200-sxm"),
     ("estimate mine.yml --tp 8", "did you mean --set parallelism.tensor_parallel=8"),
