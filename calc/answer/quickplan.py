@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,19 @@ from catalogue import ParamsError, Scenario, library, load_precision, load_scena
 from catalogue.deployments.admission import cut_of, precisions, problems, subject_of
 from catalogue.deployments.cuts import Subject, written
 from catalogue.deployments.loading import SHORT
-from catalogue.engine import AT, CANDIDATE, engine_meant, fitting, profile_of, releases
+from catalogue.engine import AT, CANDIDATE, engine_meant, profile_of, release_of, releases
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
-from catalogue.kernels import kernels_of, multiplied, published, published_precision, shown, tables
+from catalogue.kernels import (
+    kernel_of,
+    kernels_of,
+    multiplied,
+    published,
+    published_precision,
+    shown,
+    tables,
+)
 from catalogue.planning import UNNAMED
 from catalogue.reading.files import write_whole
 from catalogue.reading.values import is_path
@@ -305,12 +313,13 @@ def engine_and_precision(builder: _Builder, model: Model, device: Device, node: 
     stated, wanted = builder.stated["engine"], builder.stated["precision"]
     precision, reference = builder.entry("precisions", "precision", wanted) if (
         wanted is not None) else (None, "")
-    usual = [name for name in USUAL_ENGINES if name in fitting(device)]
-    names: list[str | None] = [str(stated)] if stated is not None else [*usual] or [None]
+    ranked: list[tuple[int, Precision, str | None]] = []
     try:
-        ranked = [(*((0 if newest(name, precision, device, model) else 1, precision)
-                     if precision else usual_precision(model, device, node, name)), name)
-                  for name in names]
+        for name in [str(stated)] if stated is not None else usual_engines(device):
+            ranked.append((*((0 if newest(name, precision, device, model) else 1, precision)
+                             if precision else usual_precision(model, device, node, name)), name))
+            if ranked[-1][0] == 0:  # further tables take long to read
+                break
     except ParamsError as error:
         raise ParamsError(f"{builder.option('engine')}: {error}") from None
     rank, precision, engine = min(ranked, key=lambda each: each[0])
@@ -324,6 +333,13 @@ def engine_and_precision(builder: _Builder, model: Model, device: Device, node: 
     if wanted is None:
         reference = builder.default("precision", precision.id, PRECISION_REASONS[rank])
     return engine, reference
+
+
+def usual_engines(device: Device) -> Iterator[str | None]:
+    """Engines by default that reach a card; None alone where none does."""
+    names = (name for name in USUAL_ENGINES if device.software in profile_of(name).stacks)
+    yield next(names, None)
+    yield from names
 
 
 PRECISION_REASONS = (
@@ -343,14 +359,18 @@ def usual_precision(model: Model, device: Device, node: Node, engine: str | None
     own = load_precision(published_precision(model) or "bf16")
     name = engine and engine.partition(AT)[0]
 
+    def is_multiplied(entry: Precision) -> bool:
+        return entry.multiply.dtypes.items() <= multiplied(entry, device, engine, model).items()
+
     def rank(entry: Precision) -> int:
         is_own, starts = entry.weights == own.weights, shown(model, entry, name, device)
-        if is_own and (starts or entry.multiply.dtypes.items() <= multiplied(
-                entry, device, engine, model).items()):
+        if is_own and (starts or is_multiplied(entry)):
             return 0
         return 1 if starts else 2 if is_own else 3 if published(
             model, entry, name, device) else 4
 
+    if engine and kernel_of(own, device, engine, model=model) and is_multiplied(own):
+        return 0, own
     subject = Subject(model, own, device, node, model_inputs(model), engine)
     return min(((rank(entry), entry) for entry in precisions(subject, own)),
                default=(5, own), key=lambda each: each[0])
@@ -360,6 +380,8 @@ def newest(engine: str | None, precision: Precision, device: Device, model: Mode
     """The newest release of an engine that runs a model in a precision on a card; None if none is
     known to."""
     name = (engine or "").partition(AT)[0]
+    if name and kernel_of(precision, device, name, model=model):
+        return release_of(profile_of(name), None)
     versions = [version for kernel in kernels_of(precision, device, model)
                 if tables()[kernel.engine].engine == name
                 for version in releases(profile_of(name)) if kernel.holds(version)]
