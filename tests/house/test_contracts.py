@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,6 +118,14 @@ def test_every_requirement_is_pinned_with_its_hashes():
             assert ("==" in line and " --hash=sha256:" in line) or line.startswith("-c "), line
     pins = (PROJECT / "requirements.txt").read_text(encoding="utf-8")
     assert re.search(r"^jupyter-book==1\.", pins, re.MULTILINE)
+
+
+def test_documents_name_the_version_of_the_package():
+    version = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    text = "".join((PROJECT / name).read_text(encoding="utf-8") for name in (
+        "README.md", "README.zh.md", "book/taking.md", "CITATION.cff"))
+    assert set(re.findall(r"will_it_fit-([\d.]+)-py3|^version: (.+)$", text, re.MULTILINE)) == {
+        (version, ""), ("", version)}
 
 
 @pytest.mark.parametrize("path", sorted((PROJECT / ".github" / "workflows").glob("*.yml")),
