@@ -87,7 +87,9 @@ WRITTEN = ("scenarios", "goals", "devices", "models", "nodes", "links", "prices"
 
 
 def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | None:
-    """The kind whose keys a file has most of, misspelt ones by half; None where it has none.
+    """The kind whose keys a file has most of; None where it has none.
+
+    A misspelt key counts by half, an unknown one a little against the kind.
 
     Args:
         data: of the file.
@@ -99,8 +101,9 @@ def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | N
     for kind in dict.fromkeys(filter(None, (usual, *WRITTEN, *KINDS))):
         fields = class_of(kind).model_fields
         own = [key for key in fields if key not in OF_ANY]
-        score = sum(1.0 if key in own else 0.5 for key in data if key in own or (
-            key not in fields and difflib.get_close_matches(str(key)[:60], own, 1, SPELT)))
+        score = sum(1.0 if key in own else 0.0 if key in fields else
+                    0.5 if difflib.get_close_matches(str(key)[:60], own, 1, SPELT) else -0.1
+                    for key in data)
         if score > most:
             best, most = kind, score
     return best

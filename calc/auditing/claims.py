@@ -93,9 +93,12 @@ def entries() -> list[Quantities]:
 
 def load_quantities(reference: str) -> Quantities:
     """A file whose claims are all known. Raises ParamsError, with file and line, for one that is
-    not."""
+    not; names of claims are not checked while a file of claims cannot be read."""
     entry: Quantities = catalogue.load(KIND, reference)
-    known_ids = {row.claim.id for row in listed()[0]}
+    rows, problems = listed()
+    if problems:
+        return entry
+    known_ids = {row.claim.id for row in rows}
     named: list[tuple[tuple[Any, ...], Iterable[str]]] = [
         *((("quantities", name, "claims"), quantity.claims)
           for name, quantity in entry.quantities.items()),
