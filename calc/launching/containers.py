@@ -51,7 +51,7 @@ class Container:
         return RESOURCES.get(self.stack)
 
     @property
-    def failures(self) -> int:
+    def startup_failures(self) -> int:
         """Startup probes that may fail before the container is restarted."""
         return math.ceil(self.startup / PERIOD)
 
@@ -137,20 +137,19 @@ def container_files(watched: Sequence[Watched], language: str,
     """
     pools = [of.pool for of in watched]
     app = app_name(pools[0].scenario.id.removesuffix(f"-{pools[0].name}"))
-    pods, boxes = pods_of(pools, app, given), {pool.name: container_of(pool) for pool in pools}
-    shared = {
-        "app": app, "lang": language, "title": pools[0].scenario.heading["en"], "boxes": boxes,
-        "router": router_container(pools, boxes[pools[0].name].image) if routed(pools) else None}
+    pods = pods_of(pools, app, given)
+    containers = {pool.name: container_of(pool) for pool in pools}
+    router = router_container(pools, containers[pools[0].name].image) if routed(pools) else None
+    common = {"app": app, "lang": language, "title": pools[0].scenario.heading["en"],
+              "containers": containers, "router": router}
+    weights = {pod.model: containers[pod.name].weights * pod.layout.span * pod.layout.parts[0].cards
+               for pod in pods}
     return {
-        "compose.yml": render("compose.yml", nodes=[node for pool in pools
-                                                    for node in nodes_of(pool)], **shared),
+        "compose.yml": render("compose.yml", **common,
+                              nodes=[node for pool in pools for node in nodes_of(pool)]),
         "kubernetes/deployment.yml": render(
-            "kubernetes.yml", pods=pods, scripts=scripts(pods), period=PERIOD,
-            router_port=ROUTER_PORT,
-            scraped={pod.name: len(targets(pod)) for pod in pods},
-            storage=VERSIONS * sum({
-                pod.model: boxes[pod.name].weights * sum(
-                    part.cards for part in pod.layout.parts if part.server == 0)
-                for pod in pods}.values()), **shared),
+            "kubernetes.yml", **common, pods=pods, scripts=scripts(pods), period=PERIOD,
+            router_port=ROUTER_PORT, storage=VERSIONS * sum(weights.values()),
+            scraped={pod.name: len(targets(pod)) for pod in pods}),
         "kubernetes/monitoring.yml": render(
-            "kubernetes-monitoring.yml", rules=rules(watched), interval=SCRAPED, **shared)}
+            "kubernetes-monitoring.yml", **common, rules=rules(watched), interval=SCRAPED)}

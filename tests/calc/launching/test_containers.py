@@ -34,8 +34,10 @@ def templates(workload):
         group["leaderTemplate"], *[group["workerTemplate"]] * (group["size"] - 1)]
 
 
-def workloads(launch):
-    return documents(launch, "Deployment", "StatefulSet", "LeaderWorkerSet")
+def workloads(launch, *pools):
+    """The workloads of some pools; without any, all."""
+    return [each for each in documents(launch, "Deployment", "StatefulSet", "LeaderWorkerSet")
+            if not pools or each["metadata"]["labels"]["app.kubernetes.io/component"] in pools]
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -44,11 +46,10 @@ def test_manifests_and_compose_files_are_valid(made, name):
     for each in documents(made[name]):
         if schema := SCHEMAS.get(each["kind"]):
             jsonschema.validate(each, schema)
-            pods = templates(each) if each["kind"] == "LeaderWorkerSet" else []
         else:
             kubernetes_validate.validate(each, KUBERNETES, strict=True)
-            pods = []
-        for pod in pods:
+    for each in workloads(made[name]):
+        for pod in templates(each):
             kubernetes_validate.validate({"apiVersion": "v1", "kind": "Pod", **pod}, KUBERNETES,
                                          strict=True)
     jsonschema.validate(yaml.safe_load(made[name].files["compose.yml"]), SCHEMAS["compose"],
@@ -79,8 +80,7 @@ def test_each_pod_runs_the_script_of_its_part(made, name, tmp_path):
     """By its ordinal in a StatefulSet, by group and index in a LeaderWorkerSet."""
     (tmp_path / "nodes").mkdir()
     for pool in made[name].pools:
-        workload, = (each for each in workloads(made[name])
-                     if each["metadata"]["labels"]["app.kubernetes.io/component"] == pool.name)
+        workload, = workloads(made[name], pool.name)
         ran = []
         for group in range(workload["spec"]["replicas"]):
             for rank, template in enumerate(templates(workload)):
@@ -96,8 +96,7 @@ def test_each_pod_runs_the_script_of_its_part(made, name, tmp_path):
 @pytest.mark.parametrize("name", WRITTEN)
 def test_probes_wait_for_loading_and_cards_are_those_of_a_server(made, name):
     for pool in made[name].pools:
-        workload, = (each for each in workloads(made[name])
-                     if each["metadata"]["labels"]["app.kubernetes.io/component"] == pool.name)
+        workload, = workloads(made[name], pool.name)
         pod = templates(workload)[0]["spec"]["containers"][0]
         scenario, startup = pool.scenario, pod["startupProbe"]
         everything = evaluate(scenario.inputs(), scenario.model.attention)
