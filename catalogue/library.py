@@ -131,10 +131,13 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
 
 def _files_near(text: str, beside: Path | None) -> str:
     """The parameter file that may be meant by a path, for a message: in its folder, or here."""
+    if "://" in text:
+        return "; this program fetches nothing"
     for folder in (Path(text).parent, beside.parent if beside else Path()):
         with contextlib.suppress(OSError, ValueError):
             files = {path.name: path for path in [*folder.glob("*.yml"), *folder.glob("*.yaml")]}
-            for name in difflib.get_close_matches(Path(text).name, files, n=1):
+            own = beside.name if beside else ""
+            for name in difflib.get_close_matches(Path(text).name, {*files} - {own}, n=1):
                 return f", did you mean {files[name]}"
     return ""
 

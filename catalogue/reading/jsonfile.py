@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from catalogue.reading import syntax
 from catalogue.reading.files import ParamsError, is_folder, read_small
 from catalogue.reading.yamlfile import MAX_DIGITS, display_path
 
@@ -81,8 +82,10 @@ def read(path: Path) -> JsonFile:
     except UnicodeDecodeError:
         raise ParamsError(f"{name}: not UTF-8 text, expected a config.json.") from None
     except json.JSONDecodeError as error:
-        problem = error.msg[:1].lower() + error.msg[1:]
-        raise ParamsError(f"{name}:{error.lineno}: not valid JSON, {problem}.") from None
+        problem = f"not valid JSON, {error.msg[:1].lower()}{error.msg[1:]}"
+        line, problem = syntax.foreign(text) or (
+            error.lineno, problem if error.pos else "no JSON, expected a config.json")
+        raise ParamsError(f"{name}:{line}: {problem}.") from None
     except RecursionError:
         raise ParamsError(f"{name}: nested too deep.") from None
     if not isinstance(data, dict):

@@ -57,6 +57,11 @@ def explained(text: str, error: yaml.YAMLError) -> tuple[int, str]:
             or (at, cause))
 
 
+def foreign(text: str) -> tuple[int, str] | None:
+    """Line and cause where a text is none that this program reads, such as a page in HTML."""
+    return _matched(_NOWHERE, text.split("\n"))
+
+
 def not_a_mapping(text: str) -> tuple[int, str]:
     """Line and cause where a text is valid YAML, but no keys with values."""
     rows = text.split("\n")

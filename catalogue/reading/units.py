@@ -53,6 +53,7 @@ _TYPES = {list: "a list", dict: "keys and values"}
 _SPELLINGS = {"tok": "token", "toks": "token", "req": "request", "reqs": "request",
               "user": "request", "users": "request", "sec": "s", "secs": "s", "msec": "ms",
               "µs": "us", "μs": "us", "usec": "us", "hr": "h", "hrs": "h", "RMB": "CNY",
+              "t": "token", "tps": "token/s", "rps": "request/s", "qps": "request/s",
               **{f"{prefix}bps": f"{prefix}b/s" for prefix in "kMGT"}}
 LONGEST = 100  # characters of a quantity
 
@@ -137,7 +138,7 @@ def _parsed(text: str | int | float, unit: str) -> float | int:
     try:
         digits, written = split(text)
     except ValueError as error:
-        raise ValueError(f"{error}, expected {quantity(unit)}{_near(text)}") from None
+        raise ValueError(f"{error}, expected {quantity(unit)}{_near(text, unit)}") from None
     try:
         of_written, powers = _factor(written)
     except ValueError as error:
@@ -186,7 +187,8 @@ def split(text: str | int | float) -> tuple[str, str]:
 
     Raises ValueError for what is not a quantity.
     """
-    match = _QUANTITY.fullmatch(str(text)) if len(str(text)) <= LONGEST else None
+    match = _QUANTITY.fullmatch(re.sub(r"\s+per\s+", "/", str(text))) if (
+        len(str(text)) <= LONGEST) else None
     if match is None:
         raise ValueError(f"'{str(text)[:60]}' is not a quantity")
     number, percent, thousands, *named, inverse = match.groups()
@@ -224,14 +226,14 @@ def parse_any(text: str | int | float) -> float | int:
     return parse(text, unit_of(text))
 
 
-def _near(text: str | int | float) -> str:
+def _near(text: str | int | float, unit: str) -> str:
     """What was meant by a quantity in the signs of another country, or a share in percent."""
     if len(str(text)) > LONGEST:
         return ""
     plain = unicodedata.normalize("NFKC", str(text)).replace(MINUS, "-").strip(_AROUND)
     plain = _THOUSANDS.sub("", plain)
     plain = re.sub(r"^([A-Za-z/]+)\s*([0-9.]+)$", r"\2 \1", plain)
-    plain = _COMMA.sub(".", plain)
+    plain = plain if unit in COUNTING else _COMMA.sub(".", plain)
     plain = _CURRENCY.sub(lambda sign: f"{sign[2]} {_CURRENCIES[sign[1]]}", plain)
     return f", such as {plain}" if plain != str(text) and _QUANTITY.fullmatch(plain) else ""
 

@@ -158,7 +158,7 @@ def si_number(raw: Any, rule: Unit) -> float | int:
 
     Raises ValueError for one that is outside of the rule.
     """
-    if not isinstance(raw, (str, int, float)):
+    if rule.unit == ANY_UNIT and not isinstance(raw, (str, int, float)):
         raise ValueError("expected a number or a quantity such as '1.6 TB/s'")
     value = units.parse_any(raw) if rule.unit == ANY_UNIT else units.parse(raw, rule.unit)
     if value < rule.minimum or (rule.exclusive and value == rule.minimum):
@@ -180,7 +180,7 @@ def si_number(raw: Any, rule: Unit) -> float | int:
             raise ValueError(f"'{raw}' is not plausible, expected {rule.plausible[0]} to "
                              f"{rule.plausible[1]}: is the unit right?")
     if rule.integer and value > LARGEST_COUNT:
-        raise ValueError(f"'{raw}' is out of range, expected at most {LARGEST_COUNT:g}")
+        raise ValueError(f"'{raw}' is out of range, expected at most {units.plain(LARGEST_COUNT)}")
     if rule.integer and not isinstance(value, int):
         whole = re.sub(r"^(\d{1,3})\.(\d{3})(?!\d)", r"\1\2", str(raw))
         hint = f", are thousands meant? write {whole}" if whole != str(raw) else ""
@@ -330,7 +330,8 @@ class Ref:
 
         def resolve(raw: Any, info: Any) -> str:
             if not isinstance(raw, str):
-                raise ValueError(f"expected a name of one of the {self.kind} in the catalogue")
+                found = "nothing" if raw is None else f"'{str(raw)[:40]}'"
+                raise ValueError(f"expected the name of one of the {self.kind}, found {found}")
             try:
                 entry = info.context.locate(self.kind, raw)
             except ParamsError as error:
