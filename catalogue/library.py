@@ -98,8 +98,9 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
     """The file of an entry: a path, an identifier, or another of its names.
 
     A path is looked for beside the file that names it (``beside``, if one does), from the current
-    folder, and from the project's root. A name may be written in any case; ``also`` in the file of
-    an entry holds its further ones. Of a device the last part is enough where only one ends so.
+    folder, and from the project's root. A name that is no identifier of the catalogue may be that
+    of a file beside a reader's own. It may be written in any case; ``also`` in the file of an entry
+    holds its further ones. Of a device the last part is enough where only one ends so.
 
     Raises ParamsError naming the nearest identifiers when there is no such entry, and all that are
     meant where a name is that of several.
@@ -120,6 +121,9 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
             raise ParamsError(f"{text}: {problem}{_files_near(text, beside)}.")
     if stands(kind, text):
         return file_of(kind, text)
+    neighbour = (beside.parent if beside else Path()) / f"{text}.yml"
+    if is_file(neighbour) and neighbour != beside and yamlfile.is_own(neighbour):
+        return neighbour
     named = _meant(kind, text)
     if named is None:
         if is_file(Path(text)):
@@ -191,7 +195,8 @@ def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
     """The file of an entry that another file names, as :func:`locate`; a reader's own is read, so
     that what is made of the other follows it."""
     path = locate(kind, reference, beside)
-    return yamlfile.read(path).path if is_path(reference) else path
+    return path if stands(kind, path.stem) and path == file_of(kind, path.stem) else (
+        yamlfile.read(path).path)
 
 
 Parsed = TypeVar("Parsed", bound=Entry)

@@ -117,3 +117,17 @@ def test_servers_are_as_many_as_the_cards_need(tmp_path):
     write(tmp_path, "falcon-128", CARD)
     text = PLAN.replace("8}", "8, data_parallel: 3}") + "cluster: {devices: 24}"
     assert catalogue.load_scenario(write(tmp_path, "plan", text)).file.cluster.nodes.value == 3
+
+
+@pytest.mark.parametrize("name", ["falcon-128", "falcon-128.yml"])
+def test_a_file_beside_is_found_by_its_name(tmp_path, name):
+    write(tmp_path, "falcon-128", CARD + "node: rack")
+    write(tmp_path, "rack", "devices_per_node: 4\ndevice_link: nvlink-h20\n"
+                            "network_link: infiniband-400g\n")
+    plan = PLAN.replace("falcon-128.yml", name) + "cluster: {nodes: 2}"
+    scenario = catalogue.load_scenario(write(tmp_path, "plan", plan))
+    assert (scenario.device.id, scenario.node.id, scenario.devices) == ("falcon-128", "rack", 8)
+    goal = f"model: deepseek-v3\ndevices: [{name}]\ncards: {{most: 8}}\ndemand: {{users: 8, "\
+           "input_tokens: 2048, output_tokens: 512}\n"
+    offer, = catalogue.load("goals", write(tmp_path, "goal", goal)).devices
+    assert catalogue.load_device(offer.device).id == "falcon-128"
