@@ -180,7 +180,14 @@ def pools_view(pools: Sequence[Scenario]) -> View:
 
 def verdict(scenario: Scenario, result: Estimate) -> str:
     """Whether a deployment runs as asked, and what it is."""
-    fits = "FITS" if result.fits else ("DOES NOT FIT" if result.spare < 0 else "DOES NOT RUN")
+    if result.fits:
+        fits = "FITS"
+    elif result.spare >= 0:
+        fits = "DOES NOT RUN"
+    elif result.waiting:  # an engine queues what has no place in the cache
+        fits = f"FITS {result.served:,.0f} OF {result.in_flight:,.0f} REQUESTS, OTHERS WAIT"
+    else:
+        fits = "DOES NOT FIT"
     return f"{fits}: {deployment_line(scenario)}, {human(result.in_flight, 'request')} in flight"
 
 

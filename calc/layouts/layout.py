@@ -33,6 +33,7 @@ from catalogue.entries.models import DRAFTERS, EAGLE3, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of
 from catalogue.messages import Pair
 from catalogue.planning import Goal
+from catalogue.reading.values import is_path
 
 LAYOUT_AXES = ("devices", "tensor", "pipeline", "data", "expert", "slices", "spares", "context")
 """Columns of a layout, named as ``catalogue.deployments.cuts.Cut`` has them."""
@@ -480,6 +481,8 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
             parts.setdefault(root, {})[key] = value
         else:
             plain[root] = value
+    if is_path(choice.node) and choice.node == load_device(choice.device).node:
+        del parts["cluster"]["node"]  # that of the card
     workload = parts["workload"]
     workload |= {key: getattr(demand, key) for key in (
         "input_tokens", "output_tokens", "context_tokens", "length_distribution",

@@ -163,12 +163,12 @@ class Space:
         bases = []
         for offer in self.offers:
             device = load_device(offer.device)
-            node = node_of(offer, device)
+            node_of(offer, device)  # refuses what is no card
             if not self.goal.devices and self._unpriced(offer):
                 self.dropped[UNPRICED] += 1
                 continue
             for engine in self._engines(device):
-                base = Base(offer.device, offer.node or node.id, engine, "bf16")
+                base = Base(offer.device, offer.node or str(device.node), engine, "bf16")
                 for name in self.goal.precisions or self._formats(base):
                     one = replace(base, precision=name)
                     if not self._good(name):

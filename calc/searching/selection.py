@@ -49,9 +49,9 @@ from calc.searching.ranking import (
     surely,
 )
 from calc.searching.search import MISS, SearchResult, farther, search
-from catalogue import ParamsError, Scenario, made_scenario
+from catalogue import ParamsError, Scenario, load_device, made_scenario
 from catalogue.deployments.admission import cut_of, problems, subject_of
-from catalogue.kernels import published_precision
+from catalogue.kernels import known_to_engines, published_precision
 from catalogue.planning import OBJECTIVES, Goal
 
 MOST_TOLD = 4  # groups of deployments that are told
@@ -413,9 +413,11 @@ class Selection:
         return self._started[row.choices]
 
     def offers(self, row: Row) -> bool:
-        """Whether a deployment may be told as one that starts."""
+        """Whether a deployment may be told as one that starts, or as one on a card of which no
+        engine is known."""
         start = None if self.goal.space.any_engine else self.start(row)
-        return start is None or start.engine is not None
+        return start is None or start.engine is not None or not all(
+            known_to_engines(load_device(choice.device)) for choice in row.choices)
 
     def _plain(self, sample: SampledRow) -> SampledRow:
         """A deployment in one pool without what it does besides, step by step, where that wins too

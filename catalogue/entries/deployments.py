@@ -486,7 +486,8 @@ class Workload(Entry):
         if (self.arrivals == "poisson") != (self.arrival_rate is not None):
             yield "'arrival_rate' is given with 'arrivals: poisson', and only with it"
         if self.requests is not None and self.requests.value < self.concurrency.value:
-            yield "'requests' is less than concurrency"
+            yield (f"'requests' ({self.requests.value:,}) is less than concurrency "
+                   f"({self.concurrency.value:,}), expected as many, or no 'requests'")
         if self.draft_method and self.draft_tokens is None:
             yield "expected 'draft_tokens' beside a 'draft_method'", "draft_method"
         yield from self._violations_of_drafts()
