@@ -151,11 +151,15 @@ def _meant(kind: str, text: str) -> str | None:
     existing, wanted = names(kind), plain(text)
     if wanted in existing:
         return wanted
-    for name in existing:
-        if wanted in map(plain, (name, *also(kind, name))):
+    spelt = {name: [*map(plain, (name, *also(kind, name)))] for name in existing}
+    for name, others in spelt.items():
+        if wanted in others:
             return name
-    ending = [name for name in existing if name.endswith(f"-{wanted}")]
-    return ending[0] if kind in WITHOUT_MAKER and len(ending) == 1 else None
+    if kind in WITHOUT_MAKER:
+        spelt = {name: [*others, name.partition("-")[2]] for name, others in spelt.items()}
+    joined = [name for name, others in spelt.items()
+              if wanted.replace("-", "") in (other.replace("-", "") for other in others)]
+    return joined[0] if len(joined) == 1 else None
 
 
 def _unknown(kind: str, text: str) -> str:

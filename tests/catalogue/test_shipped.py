@@ -157,6 +157,8 @@ def test_names_are_unique_and_found_in_any_case(kind):
     ("devices", "h200", "nvidia-h200-sxm"), ("devices", "NVIDIA H200", "nvidia-h200-sxm"),
     ("devices", "H20", "nvidia-h20"), ("devices", "910B2", "ascend-910b2"),
     ("devices", "RTX PRO 6000", "nvidia-rtx-pro-6000-server"),
+    ("devices", "rtx4090", "nvidia-rtx-4090"), ("models", "DeepSeekV3", "deepseek-v3"),
+    ("models", "Kimi K2 Thinking", "kimi-k2.5"), ("devices", "ascend910b2", "ascend-910b2"),
     ("devices", "Ascend 910B4", "ascend-910b4")])
 def test_common_names(kind, name, id_):
     assert catalogue.load(kind, name).id == id_
