@@ -37,8 +37,8 @@ _PUBLISHED = re.compile(r"[\w-][\w.-]*/[\w.-]+")  # a model as its publisher wri
 SHOWN = 8  # names of a kind that are told where none is near
 PREFIXED = ("devices", "models", "precisions")  # kinds whose names have parts that people use
 LEAST = 3  # letters of a part
-SEE = {"scenarios": "estimate", "goals": "search", "models": "models", "devices": "devices",
-       "gates": "validate --system"}
+SEE = {"scenarios": "estimate", "goals": "search", "models": "show", "devices": "show",
+       "gates": "dev validate --system"}
 """Kinds that are taken for one another, and the command that takes an entry."""
 NESTED = {"startups": "measurements/memory"}
 """Folders of kinds that are not named after their kind."""

@@ -62,14 +62,14 @@ TYPED = [str(word).encode("utf-8", "replace").decode() for word in (*WORDS, *HOS
 PATHS = ("workload.concurrency", "cluster.nodes", "device", "model", "device.memory_bandwidth",
          "mechanisms.host_sync", "prices.years", "limits.tpot", "demand.users", "nothing", "")
 WORKING = (  # commands that the door of arguments spoils
-    ("check", PLAN), ("models", "deepseek-v3"), ("devices",), ("links",), ("nodes",),
-    ("scenarios",), ("estimate", PLAN), ("estimate", "s0-scenario-1"), ("cost", PLAN),
+    ("check", PLAN), ("show", "deepseek-v3"), ("list", "devices"), ("list",), ("new", "card"),
+    ("estimate", PLAN), ("estimate", "s0-scenario-1"), ("cost", PLAN),
     ("simulate", PLAN, "--rate=1", "--requests=4"), ("calibrate", "nothing"), ("decide", PLAN),
     ("dev", "validate", "--system=nothing"), ("import-model", str(CONFIGS[0])),
     ("search", "nothing"),
     ("capacity", PLAN, "--load=azure-coding", "--requests=1e5"),
     ("sweep", PLAN, "--axis=workload.concurrency=1,2", "--max=output_throughput", "--workers=1"),
-    ("deploy", PLAN, "-o", "out"), ("engines", "vllm"),
+    ("deploy", PLAN, "-o", "out"), ("show", "vllm"),
     ("log", str(LOGS[0]), "--set=device=nvidia-h20"),
     ("dev", "kernels", "list", "--tables=nothing"))
 UNTRIED = {"--write", "--scheduler", "--workers", "--output", "--out", "--help", "--book"}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from calc.commands.arguments import refuse_too_long
-from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
+import click
+
+from calc.commands.options import cli_command, refuse_too_long
+from calc.commands.view import BAD_INPUT, OK, View, joined, plural
 from catalogue import ROOT, ParamsError, load, load_family, load_model, names, sources, symbols
 from catalogue.assertions import asserting, assertions, unread
 from catalogue.deployments.admission import longest_request
@@ -29,14 +29,10 @@ from catalogue.engine import (
 )
 from catalogue.kinds import IMPORTED, KINDS, described, described_kind, misfit
 from catalogue.library import folder_of, locate
-from catalogue.messages import messages
 from catalogue.models.fields import configurations
 from catalogue.reading import yamlfile
-from catalogue.reading.files import sentence
 from catalogue.reading.values import causes, glossary, symptoms
 from catalogue.shipped import shortcomings
-
-say = messages("calc/commands/check")
 
 FEW = 40  # problems that people read before they mend one
 OF_TEXTS = ("operators.yml", "packages.yml", "startup_logs.yml")  # what others wrote, in our names
@@ -44,13 +40,10 @@ SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml",
           "configurations.yml", *OF_TEXTS)  # in no folder of a kind
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What ``check`` takes, besides ``--json``."""
-    command.add_argument("files", nargs="*", metavar="FILE", help=spoken(say("help-files")))
-
-
-def run(args: argparse.Namespace) -> int:
-    """Validate files; report each problem, one sentence each, and what stands in for what lacks."""
+@cli_command("check", "card.yml plan.yml", table=False)
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+def command(files: tuple[str, ...]) -> View:
+    """Check files of your own, and name every mistake; without FILE, the whole catalogue."""
     problems: dict[str, None] = {}  # each once: a file that others need is at fault once
     notes: list[str] = []
     checked = failed = 0
@@ -66,25 +59,21 @@ def run(args: argparse.Namespace) -> int:
                 problem for error in errors.exceptions if isinstance(error, ParamsError)
                 for problem in error.problems))
 
-    for file in args.files:
+    for file in files:
         attempt(partial(check_file, file, notes))
-    for action in () if args.files else checks_of_catalogue():
+    for action in () if files else checks_of_catalogue():
         attempt(action)
-    if args.json:
-        print_json({"checked": checked, "problems": list(problems), "notes": notes})
-    else:
-        for problem in first_problems(list(problems)):
-            print(problem, file=sys.stderr)
-        for note in notes:
-            print(note)
-        print(spoken(say("checked", count=checked, one=checked == 1, failed=failed)))
-    return BAD_INPUT if problems else OK
+    return View(f"{plural(checked, 'file')} checked, {failed} with a problem.",
+                {"checked": checked, "problems": list(problems), "notes": notes},
+                not problems, body=notes, problems=first_problems(list(problems)),
+                code=BAD_INPUT if problems else OK)
 
 
 def first_problems(problems: Sequence[str]) -> list[str]:
-    """The first problems, and how many there are besides: one that is mended may end the rest."""
-    first, left = list(map(sentence, problems[:FEW])), len(problems) - FEW
-    return [*first, spoken(say("more", count=left))] if left > 0 else first
+    """The first problems, and the number of the others: mending one may end the rest."""
+    left = len(problems) - FEW
+    return [*problems[:FEW], *([f"{left} more problems, printed when these are mended."]
+                               if left > 0 else [])]
 
 
 def checks_of_catalogue() -> list[Callable[[], Any]]:
@@ -130,15 +119,17 @@ def check_file(file: str, notes: list[str]) -> None:
     name = device.mechanisms or USUAL.get(device.type)
     if name is not None and device.type != "host":
         raw, priors = yamlfile.read(Path(file)), load("mechanisms", name)
-        notes += [spoken(say("stands-in", where=raw.where(("matrix_peak", dtype)), dtype=dtype,
-                             name=name, near=near)) for dtype, near in lacking(device, priors)]
+        notes += [f"{raw.where(('matrix_peak', dtype))}: matrix_peak.{dtype}: '{name}' has no "
+                  f"efficiency of {dtype}, that of {near} stands in with a wider range; mechanisms "
+                  f"of your own (like: {name}) can give it."
+                  for dtype, near in lacking(device, priors)]
 
 
 def _check_assertions(engine: str) -> None:
     assertions(engine)
     if missing := unread(engine):
-        raise ParamsError(spoken(say("checks-unread", where=f"params/engines/checks/{engine}.yml",
-                                     releases=listing(missing), engine=engine)))
+        raise ParamsError(f"params/engines/checks/{engine}.yml: the checks of {joined(missing)} "
+                          f"are not read; run python -m tools.engines checks --only {engine}.")
 
 
 def _check_claims(file: str | None = None) -> None:

@@ -45,24 +45,23 @@ GROUPS: dict[str, Commands] = {
         "calibrate": ("calibrate", "Fit a calibration to measured rows."),
         "log": ("log", "Compare an engine's start-up log with the prediction.")},
     "Catalogue": {
-        "models": ("listing", "list the models, or show one"),
-        "devices": ("listing", "list the devices, or show one"),
-        "links": ("listing", "list the links, or show one"),
-        "nodes": ("listing", "list the nodes, or show one"),
-        "scenarios": ("listing", "list the deployments, or show one"),
-        "engines": ("engines", "list the engines, or show one"),
+        "list": ("entries:list_command", "List the models, cards, servers, deployments, …"),
+        "show": ("entries:show_command", "Show an entry, or an engine's flags by release."),
+        "new": ("entries:new_command", "Write a template for a file of your own."),
         "check": ("check", "Check files of your own, or the whole catalogue."),
         "import-model": ("import_model", "Write a model file from a Hugging Face config.json.")},
     "Maintain": {
         "dev": ("", "Audit claims, validate predictions, fit kernels.")},
 }
 DEV: Commands = {
-    "audit": ("evidence.audit", "Judge every claim of the documents."),
-    "validate": ("evidence.validate", "Compare predictions with measured rows."),
-    "discrepancy": ("evidence.discrepancy", "Error of the formulas by class of systems."),
-    "kernels": ("evidence.kernels", "Tables of measured operators: list, fit.")}
+    "audit": ("audit", "Judge every claim of the documents."),
+    "validate": ("validate", "Compare predictions with measured rows."),
+    "discrepancy": ("discrepancy", "Error of the formulas by class of systems."),
+    "kernels": ("kernel_tables", "Tables of measured operators: list, fit.")}
 
-RENAMED = {name: f"dev {name}" for name in DEV}
+RENAMED = {name: f"dev {name}" for name in DEV} | {
+    name: f"list {name}' or 'show NAME" for name in (
+        "models", "devices", "links", "nodes", "scenarios", "engines")}
 """Commands of earlier releases -> what they are called today."""
 
 
@@ -83,8 +82,10 @@ class LazyGroup(click.Group):
             return dev
         for commands in self.sections.values():
             if cmd_name in commands:
-                module = import_module(f"{__package__}.{commands[cmd_name][0]}")
-                return getattr(module, "command", None) or _argparse_command(module, cmd_name)
+                name, _, attribute = commands[cmd_name][0].partition(":")
+                module = import_module(f"{__package__}.{name}")
+                return getattr(module, attribute or "command", None) or _argparse_command(
+                    module, cmd_name)
         return None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:

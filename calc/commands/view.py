@@ -69,6 +69,7 @@ class View:
         figures: label and text of the requested quantities, a line each.
         body: tables and sentences below them.
         rows: what ``--csv`` prints; None for the first table.
+        problems: sentences for standard error.
         sections: further blocks by the name of the option that prints them, ``details``.
         code: exit code.
     """
@@ -80,6 +81,7 @@ class View:
     body: Sequence[Block] = ()
     rows: Table | None = None
     sections: Mapping[str, Sequence[Block]] = field(default_factory=dict)
+    problems: Sequence[str] = ()
     code: int = OK
 
 
@@ -93,6 +95,8 @@ def print_view(view: View, words: Sequence[str], shown: Sequence[str] = (),
         shown: sections to print.
         as_json, as_csv: for programs in place of people.
     """
+    for problem in view.problems:
+        print(sentence(problem), file=sys.stderr)
     if as_json:
         print_json(view.data, words)
     elif as_csv:
@@ -246,6 +250,15 @@ def joined(names: Iterable[str]) -> str:
     'tpot, ttft'
     """
     return ", ".join(names)
+
+
+def plural(count: int, noun: str) -> str:
+    """A number of things.
+
+    >>> plural(1, "file"), plural(2000, "file")
+    ('1 file', '2,000 files')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def deployment_line(scenario: Scenario) -> str:

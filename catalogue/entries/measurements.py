@@ -683,7 +683,7 @@ class Covered(Entry):
 class Discrepancy(CatalogueEntry):
     """How far the formulas themselves are off, beyond what the ranges of their inputs explain.
 
-    What follows ``basis`` is written by ``python -m calc discrepancy --write``.
+    What follows ``basis`` is written by ``python -m calc dev discrepancy --write``.
 
     Attributes:
         extrapolation: further standard deviation per factor e beyond the rows of a calibration [1].

@@ -1,0 +1,296 @@
+"""``list``, ``show`` and ``new``: entries of the catalogue, and templates for one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import BaseModel
+
+from calc.answer.model_sizes import parameters, parameters_by_class
+from calc.commands.check import kind_of
+from calc.commands.options import cli_command, output_option
+from calc.commands.view import Block, Table, View, joined, plural
+from catalogue import (
+    ROOT,
+    ParamsError,
+    Value,
+    deployment_names,
+    library,
+    load,
+    load_deployment,
+    load_scenario,
+    names,
+    sources,
+)
+from catalogue.engine import KINDS as ENGINE_KINDS
+from catalogue.engine import Engine, Entry, engine_names, load_engine
+from catalogue.engine import plain as plain_entry
+from catalogue.reading.files import is_file, write_whole
+from catalogue.reading.units import NONE
+from catalogue.reading.values import is_path
+
+COLUMNS = {
+    "devices": ("type", "memory_capacity", "memory_bandwidth"),
+    "links": ("topology", "device_bandwidth", "pair_bandwidth"),
+    "nodes": ("devices_per_node", "device_link", "fabric_link", "network_link"),
+    "scenarios": ("model", "device", "precision"), "models": ("attention",)}
+"""Kind -> what its list has besides identifier and name."""
+LISTED = ("models", "devices", "nodes", "links", "precisions", "scenarios", "goals", "loads",
+          "prices", "powers", "failures", "mechanisms", "calibrations", "measurements", "engines")
+ALIASES = {"cards": "devices", "gpus": "devices", "servers": "nodes", "deployments": "scenarios",
+           "plans": "scenarios", "formats": "precisions"}
+TEMPLATES = {"scenario": "scenario", "goal": "goal", "device": "device", "model": "model",
+             "node": "node", "link": "link", "prices": "prices", "mechanisms": "mechanisms",
+             "measurements": "measurements", "calibration": "calibration", "kernels": "kernels"}
+"""What `new` writes -> its template in ``params/templates/``."""
+
+
+def known(text: str, choices: tuple[str, ...], what: str) -> str:
+    """The choice of that name, in singular or plural. Raises ParamsError with the nearest."""
+    name = text.lower()
+    for form in (name, f"{name}s", name.removesuffix("s")):
+        form = ALIASES.get(form, ALIASES.get(f"{form}s", form))
+        for candidate in (form, form.removesuffix("s")):
+            if candidate in choices:
+                return candidate
+    near = get_close_matches(name, choices, n=1)
+    raise ParamsError(f"there is no {what} '{text[:40]}', expected one of {joined(choices)}"
+                      + (f"; did you mean {near[0]}." if near else "."))
+
+
+@cli_command("list", "devices", "scenarios", "models --csv")
+@click.argument("kind", required=False)
+def list_command(kind: str | None) -> View:
+    """List the entries of a kind: models, devices (cards), nodes, scenarios, goals, engines, …
+
+    Without KIND, the kinds with the number of their entries.
+    """
+    if kind is None:
+        counts = {name: len(names(name)) for name in LISTED if name != "engines"}
+        counts["engines"] = len(engine_names())
+        return View(f"{sum(counts.values())} entries", {"kinds": counts},
+                    body=[Table(("kind", "entries"), list(counts.items()))])
+    kind = known(kind, LISTED, "kind")
+    if kind == "engines":
+        return engines_view()
+    entries = ([load_scenario(name).file for name in deployment_names()] if kind == "scenarios"
+               else [load(kind, name) for name in names(kind)])
+    rows = [summary(kind, entry) for entry in entries]
+    table = [(entry.id, *(cell_text(getattr(entry, name, None), item)
+                          for name, item in row.items()))
+             for entry, row in zip(entries, rows, strict=True)]
+    columns = [name.replace("_", " ") for name in rows[0]]
+    return View(f"{len(entries)} {kind}",
+                {"entries": {entry.id: row for entry, row in zip(entries, rows, strict=True)}},
+                body=[Table(("identifier", *columns), table)])
+
+
+def summary(kind: str, entry: Any) -> dict[str, Any]:
+    """The line that a list has of an entry."""
+    title = "title" if kind in ("scenarios", "goals") else "name"
+    row: dict[str, Any] = {title: getattr(entry, title)["en"]}
+    for name in COLUMNS.get(kind, ()):
+        value = getattr(entry, name)
+        row[name] = value.value if isinstance(value, Value) else value
+    return row | ({"parameters": parameters(entry)} if kind == "models" else {})
+
+
+def cell_text(stored: Any, item: Any) -> str:
+    """A cell of a list; a value of the entry as its file writes it."""
+    if isinstance(stored, Value):
+        return stored.written
+    if isinstance(item, dict):
+        return joined(f"{key} {value:,}" for key, value in item.items())
+    return NONE if item is None else str(item)
+
+
+@cli_command("show", "h200", "deepseek-v3", "vllm max-num-seqs", "my-card.yml")
+@click.argument("name")
+@click.argument("flags", nargs=-1, metavar="[FLAG]...")
+@click.option("--release", metavar="VERSION", help="Of an engine, only what this release has.")
+def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View:
+    """Show an entry: each value with its kind and source. NAME may be KIND/NAME or a file.
+
+    Of an engine, FLAGs show which releases have an argument, variable or metric.
+    """
+    kind, reference = kind_and_reference(name)
+    if kind == "engines":
+        return engine_view(load_engine(reference), flags, release)
+    if flags or release:
+        raise ParamsError(f"{name} is no engine, expected neither flags nor --release.")
+    entries: list[Any] = (
+        [pool.file for pool in load_deployment(reference)] if kind == "scenarios"
+        else [load(kind, reference)])
+    data = {entry.id: details(kind, entry) for entry in entries}
+    blocks = [block for entry in entries for block in entry_blocks(kind, entry)]
+    title = entries[0].title if kind in ("scenarios", "goals") else entries[0].name
+    return View(f"{kind.removesuffix('s')} {joined(data)}: {title['en']}",
+                {"entries": data} if len(data) > 1 else next(iter(data.values())), body=blocks)
+
+
+def kind_and_reference(text: str) -> tuple[str, str]:
+    """Kind of an entry and what it is loaded by. Raises ParamsError for none and for several."""
+    kind, slash, name = text.partition("/")
+    if slash and name and not text.endswith((".yml", ".yaml")) and not is_file(Path(text)):
+        return known(kind, LISTED, "kind"), name
+    if is_path(text):
+        return kind_of(text), text
+    found = ["engines"] if text in engine_names() else []
+    for kind in LISTED[:-1]:
+        try:
+            load_scenario(text, cut=False) if kind == "scenarios" else library.locate(kind, text)
+        except ParamsError:
+            continue
+        found.append(kind)
+    exact = [kind for kind in found if kind == "engines" or text in names(kind)]
+    found = exact or found
+    if len(found) == 1:
+        return found[0], text
+    if found:
+        raise ParamsError(f"'{text}' is in several kinds, expected one of "
+                          f"{joined(f'{kind}/{text}' for kind in found)}.")
+    near = get_close_matches(text.lower(), [*(name for kind in LISTED[:-1] for name in names(kind)),
+                                            *engine_names()], n=3)
+    raise ParamsError(f"there is no entry '{text[:60]}'"
+                      + (f", the nearest are {joined(near)}." if near else "; see `list`."))
+
+
+def details(kind: str, entry: Any) -> dict[str, Any]:
+    """Everything of an entry, each value with its source."""
+    data: dict[str, Any] = plain(entry)
+    if kind == "models":
+        data["parameters"] = parameters(entry)
+        data["parameters_by_class"] = parameters_by_class(entry)
+    return data
+
+
+def plain(value: Any) -> Any:
+    """Any entry as JSON data; a value keeps its unit, source and kind."""
+    if isinstance(value, Value):
+        data: dict[str, Any] = {"value": value.value, "unit": value.unit, "written": value.written,
+                                "source": value.source, "kind": value.kind}
+        if value.low < value.high:
+            data |= {"low": value.low, "high": value.high}
+        data |= {name: stated for name in ("date", "section", "note")
+                 if (stated := getattr(value, name)) is not None}
+        if value.source in sources():
+            data["url"] = sources()[value.source].get("url")
+        return data | ({"others": [plain(other) for other in value.others]} if value.others else {})
+    if isinstance(value, BaseModel):
+        fields = {name: getattr(value, name) for name in type(value).model_fields}
+        return {name: plain(item) for name, item in fields.items()
+                if item is not None and name != "defaults"}
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def entry_blocks(kind: str, entry: Any) -> Iterator[Block]:
+    """Each value of an entry with its kind and source; then the sources, to be opened."""
+    rows: list[tuple[str, ...]] = []
+    cited: dict[str, None] = {}
+    for name, value in flattened("", entry):
+        if not isinstance(value, Value):
+            rows.append((name, str(value), "", ""))
+            continue
+        for label, item in ((name, value), *(("  also printed", it) for it in value.others)):
+            section = item.section and f"section {item.section}"
+            rows.append((label, item.shown, item.kind,
+                         joined(part for part in (item.source, section, item.date) if part)))
+            cited.setdefault(item.source)
+    yield Table(("key", "value", "kind", "source"), rows)
+    if kind == "models":
+        total = parameters(entry)
+        counts = parameters_by_class(entry) | total
+        yield Table(("parameters", "count", "share"), [
+            (name.replace("_", " "), f"{count:,}", f"{count / total['total']:.2%}")
+            for name, count in counts.items()])
+    for key in cited:
+        source = sources().get(key, {})
+        yield f"{key}: {source.get('title', key)} {source.get('url', '')}"
+
+
+def flattened(prefix: str, item: Any) -> list[tuple[str, Any]]:
+    """Values of an entry by dotted key."""
+    if isinstance(item, BaseModel):
+        pairs: Any = [(name, getattr(item, name)) for name in type(item).model_fields
+                      if name not in ("id", "name", "title", "note", "defaults", "documented")]
+    elif isinstance(item, dict):
+        pairs = item.items()
+    elif isinstance(item, list) and any(isinstance(part, BaseModel) for part in item):
+        pairs = enumerate(item)
+    else:
+        return [] if item is None else [(prefix, item)]
+    return [row for name, value in pairs
+            for row in flattened(f"{prefix}.{name}" if prefix else str(name), value)]
+
+
+def engines_view() -> View:
+    """Engines with their releases and the number of arguments, variables and metrics."""
+    engines = [load_engine(name) for name in engine_names()]
+    data: dict[str, dict[str, Any]] = {
+        engine.name: {"title": engine.title,
+                      "releases": {item.version: item.date for item in engine.releases},
+                      "entries": {kind: len(engine.entries[kind]) for kind in ENGINE_KINDS}}
+            for engine in engines}
+    rows = [(name, f"{len(entry['releases'])}, {next(iter(entry['releases']))} to "
+             f"{next(reversed(entry['releases']))}", *entry["entries"].values())
+            for name, entry in data.items()]
+    return View(f"{len(rows)} engines", {"entries": data},
+                body=[Table(("engine", "releases", *ENGINE_KINDS), rows)])
+
+
+def engine_view(engine: Engine, flags: tuple[str, ...], release: str | None) -> View:
+    """Arguments, variables and metrics of an engine, or the history of some of them."""
+    version = engine.release(release).version if release else None
+    entries = [engine.lookup(flag) for flag in flags] or [
+        entry for kind in ENGINE_KINDS for entry in engine.entries[kind].values()
+        if version is None or entry.at(version)]
+    data = {entry.name: history(engine, entry, version) for entry in entries}
+    if not flags:
+        table = Table(("name", "kind", "since", "until"), [
+            (name, entry["kind"], entry["since"], entry["until"] or "")
+            for name, entry in data.items()])
+    else:
+        rows: list[tuple[str, str, str]] = []
+        for name, entry in data.items():
+            rows += [(name, state, joined(f"{key} {value}" for key, value in values.items()))
+                     for state, values in entry["states"].items()]
+            rows.append((name, entry["until"] or entry["releases"][-1],
+                         "the last release that has it" if entry["until"] else "still there"))
+        table = Table(("name", "release", "definition"), rows)
+    return View(f"{engine.title}: {plural(len(data), 'name')}", {"entries": data}, body=[table])
+
+
+def history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any]:
+    """What an entry is, in one release or in each that it differs in."""
+    changed = [version for version in engine.versions if entry.at(version) and (
+        version == release if release else version == entry.since or version in entry.changed)]
+    data: dict[str, Any] = plain_entry(entry)
+    states = data.pop("releases")
+    return data | {"releases": list(states), "states": {name: states[name] for name in changed}}
+
+
+@cli_command("new", "card -o card.yml", "scenario -o plan.yml", table=False)
+@click.argument("kind")
+@output_option("Write the template there (default: print it).")
+def new_command(kind: str, output: str | None) -> View:
+    """Print or write a commented template: scenario, goal, card, model, node, link, prices, …"""
+    name = known(kind, tuple(TEMPLATES), "template")
+    path = next((ROOT / "templates").glob(f"{TEMPLATES[name]}.*"))
+    text = path.read_text("utf-8")
+    if output is None:
+        return View(text.rstrip("\n"), {"template": name, "text": text})
+    try:
+        write_whole(Path(output), text.encode(), replace=False)
+    except FileExistsError:
+        raise ParamsError(f"{output}: the file exists, expected a new name.") from None
+    except OSError as error:
+        raise ParamsError(f"{output}: cannot be written ({(error.strerror or '').lower()})."
+                          ) from None
+    return View(f"{output} written; edit it, then `will-it-fit check {output}`.",
+                {"template": name, "files": [output]})

@@ -1,0 +1,112 @@
+"""``dev kernels``: tables of measured operators, and laws fitted to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from calc.commands.options import cli_command, output_option
+from calc.commands.view import Table, View, joined, plural
+from catalogue import library, names
+from catalogue.deployments.measured import refuse_fitting
+from catalogue.reading.files import ParamsError, write_whole
+from catalogue.tables import shelf
+
+if TYPE_CHECKING:
+    from kernels.writing import FittedTable
+
+
+def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the tables, and which of their rows."""
+    for name, text in (("engine", "This engine only, such as vllm@0.24.0."),
+                       ("card", "This card only, such as nvidia-h200-sxm."),
+                       ("operator", "This operator only.")):
+        function = click.option(f"--{name}", metavar="NAME", help=text)(function)
+    return click.option("--tables", required=True, metavar="PATH", help=(
+        "A file or folder of tables, or the systems/data of a package."))(function)
+
+
+@cli_command("list", "--tables my-kernels.csv")
+@table_options
+def list_command(tables: str, operator: str | None, card: str | None, engine: str | None) -> View:
+    """List operators, cards and engines of tables, with their rows."""
+    refuse_fitting(tables)
+    parts = shelf(tables)
+    rows = parts.parts(operator, card, engine)
+    devices = set(names("devices"))
+    data = {"tables": str(parts.root), "rows": [
+        {"operator": part.operator, "card": part.card, "in_catalogue": part.card in devices,
+         "engine": part.engine, "rows": part.rows} for part in rows]}
+    table = Table(("operator", "card", "engine", "rows"), [
+        (part.operator, part.card if part.card in devices else
+         f"{part.card} (not in the catalogue)", part.engine, part.rows) for part in rows])
+    operators = len({part.operator for part in rows})
+    return View(f"{plural(sum(part.rows for part in rows), 'row')} of "
+                f"{plural(operators, 'operator')} in {parts.root}", data, body=[table])
+
+
+@cli_command("fit", "--tables my-kernels.csv --card nvidia-h200-sxm --engine vllm")
+@table_options
+@output_option("Write the laws as a file of params/fits/.")
+@click.option("--source", metavar="KEY", help="Key of params/sources/ that cites the tables.")
+@click.option("--date", metavar="DATE", help="Date of the tables, such as 2026-10.")
+@click.option("--of", metavar="WORDS", help="What was measured (default: where the tables are).")
+def fit_command(tables: str, operator: str | None, card: str | None, engine: str | None,
+                output: str | None, source: str | None, date: str | None, of: str | None) -> View:
+    """Fit laws of an engine's kernels on a card to one half of the rows, test on the other."""
+    from kernels.rejection import checked
+    from kernels.releases import fitted_tables  # SciPy is loaded only where something is fitted
+
+    refuse_fitting(tables)
+    parts = shelf(tables)
+    if card is None or engine is None:
+        raise ParamsError("a fit is of one card and one engine, expected --card and --engine.")
+    if output and not (source and date):
+        raise ParamsError("a file of fits cites its tables, expected --source and --date.")
+    parts.parts(card=card)
+    if card not in names("devices"):
+        raise ParamsError(f"'{card}' has no file in params/devices/, whose peaks a law needs.")
+    engine = engine.partition("@")[0]
+    entry = library.load("devices", card)
+    fits = checked(list(fitted_tables(parts, card, engine)), entry,
+                   library.load("mechanisms", str(entry.mechanisms)))
+    if not fits:
+        raise ParamsError(f"no table of {engine} on {card} has a law.")
+    data = {"tables": str(parts.root), "fits": [
+        {"release": table.release, "operator": table.operator, "cut": table.cut,
+         "kernel": table.kernel, "dtype": table.dtype, "fitted": table.fit.fitted,
+         "parameters": {name: {"value": value, "low": table.fit.ranges[name][0],
+                               "high": table.fit.ranges[name][1]}
+                        for name, value in table.fit.values.items()},
+         "judged": vars(table.fit.errors),
+         "regions": {str(least): vars(errors)
+                     for least, errors in table.fit.regions.items()}} for table in fits]}
+    rows = [(table.release, joined(filter(None, (table.operator, table.cut))), table.dtype,
+             table.kernel, errors.rows, f"{errors.median:.1%}", f"{errors.most:.1%}",
+             f"{errors.leaning:+.1%}") for table in fits for errors in (table.fit.errors,)]
+    body: list[Any] = [Table(("release", "operator", "dtype", "kernel", "rows tested",
+                              "median error", "90%", "bias"), rows)]
+    if output:
+        write_fits(Path(output), entry, engine, of or str(parts.root), source, date, fits)
+        body.append(f"{output} written.")
+    return View(f"{plural(len(fits), 'law')} of {engine} on {card}", data, body=body)
+
+
+def write_fits(path: Path, card: Any, engine: str, of: str, source: Any, date: Any,
+               fits: list[FittedTable]) -> None:
+    """Write the file of an engine on a class of cards, and read it again as a check."""
+    from kernels.writing import text
+
+    profile = library.load("profiles", engine)
+    title = {language: f"{words}, {card.name[language]}"
+             for language, words in profile.name.items()}
+    written = text(engine, str(card.mechanisms), title, of, source, date, fits)
+    write_whole(path, written.encode(), replace=True)
+    library.load("fits", path.absolute())
+
+
+command = click.Group("kernels", commands=[list_command, fit_command],
+                      help="List tables of measured operators, or fit laws to them.")
