@@ -855,17 +855,9 @@ cannot-be-written =
     .en = { $name }: cannot be written ({ $why }).
     .zh = { $name }：无法写入（{ $why }）。
 
-help-json =
-    .en = print JSON in SI units
-    .zh = 输出 JSON，单位为 SI
-
 starts-under =
     .en = starts under { $engine }
     .zh = 可用 { $engine } 启动
-
-stored-in =
-    .en = stored in { $path }
-    .zh = 已存入 { $path }
 
 release =
     .en = release

@@ -11,8 +11,9 @@ import click
 
 from calc.commands.check import first_problems
 from calc.commands.options import cli_command
-from calc.commands.view import BAD_INPUT, OK, Block, Table, View, joined, plural
+from calc.commands.view import BAD_INPUT, OK, Block, Table, View, joined
 from catalogue import ParamsError
+from catalogue.messages import plural
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
 KINDS = {"values": "one quantity", "numbers": "law", "settings": "setting"}

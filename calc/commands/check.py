@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from calc.commands.options import cli_command, refuse_too_long
-from calc.commands.view import BAD_INPUT, OK, View, joined, plural
+from calc.commands.view import BAD_INPUT, OK, View, joined
 from catalogue import ROOT, ParamsError, load, load_family, load_model, names, sources, symbols
 from catalogue.assertions import asserting, assertions, unread
 from catalogue.deployments.admission import longest_request
@@ -29,6 +29,7 @@ from catalogue.engine import (
 )
 from catalogue.kinds import IMPORTED, KINDS, described, described_kind, misfit
 from catalogue.library import folder_of, locate
+from catalogue.messages import plural
 from catalogue.models.fields import configurations
 from catalogue.reading import yamlfile
 from catalogue.reading.values import causes, glossary, symptoms

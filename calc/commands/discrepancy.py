@@ -9,12 +9,13 @@ import click
 from pydantic_core import to_jsonable_python
 
 from calc.commands.options import cli_command
-from calc.commands.view import Table, View, plural
+from calc.commands.view import Table, View
 from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_label
 from calc.evidence.systems import measured_systems
 from calc.yamltext import Flow, dump, rounded
 from catalogue import ParamsError, library
 from catalogue.entries.measurements import Discrepancy
+from catalogue.messages import plural
 from catalogue.reading.files import write_whole
 from catalogue.reading.yamlfile import display_path
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from calc.answer.model_sizes import parameters, parameters_by_class
 from calc.commands.check import kind_of
 from calc.commands.options import cli_command, output_option
-from calc.commands.view import Block, Table, View, joined, plural
+from calc.commands.view import Block, Table, View, joined
 from catalogue import (
     ROOT,
     ParamsError,
@@ -26,9 +26,11 @@ from catalogue import (
     names,
     sources,
 )
+from catalogue.deployments.loading import find_scenario
 from catalogue.engine import KINDS as ENGINE_KINDS
 from catalogue.engine import Engine, Entry, engine_names, load_engine
 from catalogue.engine import plain as plain_entry
+from catalogue.messages import plural
 from catalogue.reading.files import is_file, write_whole
 from catalogue.reading.units import NONE
 from catalogue.reading.values import is_path
@@ -113,7 +115,9 @@ def cell_text(stored: Any, item: Any) -> str:
 @click.argument("flags", nargs=-1, metavar="[FLAG]...")
 @click.option("--release", metavar="VERSION", help="Of an engine, only what this release has.")
 def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View:
-    """Show an entry: each value with its kind and source. NAME may be KIND/NAME or a file.
+    """Show an entry: each value with its kind and source.
+
+    NAME may be a file, or KIND/NAME where a name is in several kinds.
 
     Of an engine, FLAGs show which releases have an argument, variable or metric.
     """
@@ -133,7 +137,10 @@ def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View
 
 
 def kind_and_reference(text: str) -> tuple[str, str]:
-    """Kind of an entry and what it is loaded by. Raises ParamsError for none and for several."""
+    """Kind of an entry and what it is loaded by: of several the first of ``LISTED``.
+
+    Raises ParamsError where there is none.
+    """
     kind, slash, name = text.partition("/")
     if slash and name and not text.endswith((".yml", ".yaml")) and not is_file(Path(text)):
         return known(kind, LISTED, "kind"), name
@@ -142,17 +149,12 @@ def kind_and_reference(text: str) -> tuple[str, str]:
     found = ["engines"] if text in engine_names() else []
     for kind in LISTED[:-1]:
         try:
-            load_scenario(text, cut=False) if kind == "scenarios" else library.locate(kind, text)
+            find_scenario(text) if kind == "scenarios" else library.locate(kind, text)
         except ParamsError:
             continue
         found.append(kind)
-    exact = [kind for kind in found if kind == "engines" or text in names(kind)]
-    found = exact or found
-    if len(found) == 1:
-        return found[0], text
     if found:
-        raise ParamsError(f"'{text}' is in several kinds, expected one of "
-                          f"{joined(f'{kind}/{text}' for kind in found)}.")
+        return found[0], text
     near = get_close_matches(text.lower(), [*(name for kind in LISTED[:-1] for name in names(kind)),
                                             *engine_names()], n=3)
     raise ParamsError(f"there is no entry '{text[:60]}'"

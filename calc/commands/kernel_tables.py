@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calc.commands.options import cli_command, output_option
-from calc.commands.view import Table, View, joined, plural
+from calc.commands.view import Table, View, joined
 from catalogue import library, names
 from catalogue.deployments.measured import refuse_fitting
+from catalogue.messages import plural
 from catalogue.reading.files import ParamsError, write_whole
 from catalogue.tables import shelf
 

@@ -10,11 +10,12 @@ import click
 
 from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
 from calc.commands.options import cli_command
-from calc.commands.view import Block, Table, View, joined, plural
+from calc.commands.view import Block, Table, View, joined
 from calc.evidence.systems import METRICS, VARIED, measured_systems
 from calc.uncertainty import Amount
 from catalogue import ParamsError, load_scenario
 from catalogue.entries.measurements import METRIC_UNITS
+from catalogue.messages import plural
 
 if TYPE_CHECKING:
     from calc.evidence.validation import Result

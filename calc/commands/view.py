@@ -252,15 +252,6 @@ def joined(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-def plural(count: int, noun: str) -> str:
-    """A number of things.
-
-    >>> plural(1, "file"), plural(2000, "file")
-    ('1 file', '2,000 files')
-    """
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
 def deployment_line(scenario: Scenario) -> str:
     """Cards, model, format and layout that are computed, whatever the title says."""
     engine = f", {scenario.engine}" if scenario.engine else ""

@@ -27,7 +27,7 @@ SENTENCES = [
     (f"estimate {R1} --engines vllm", "expected two engines or more"),
     (f"estimate {R1} --engines vllm@0.11,vllm@next", "vllm has no release 'next'"),
     ("check PIPE", "PIPE"), ("check LOOP", "LOOP"), (f"check {'x' * 3000}", "xxx"),
-    ("calibrate", "calibrate"),
+    ("calibrate", "CALIBRATION"),
     ("import-model /nowhere.json", "/nowhere.json"), ("show vllm max-modl-len", "max-model-len"),
     ("show vllm --release 0.0.1", "0.0.1"),
     ("sweep wide-lmsys --axis workload.concurrency=1,2", "wide-lmsys#decode"),
