@@ -24,7 +24,7 @@ COMMANDS = {
     "estimate": "estimate h200-r1-vllm-tp8",
     "simulate": "simulate s2-910b1-awq --rate 0.5 --requests 20000 --lengths constant",
     "simulate-ranks": "simulate h200-v32-vllm-dp8 --rate 20 --requests 5000 --lengths exponential",
-    "capacity": "capacity s2-910b1-awq --load azure-conversation --requests 50000",
+    "capacity": "capacity s2-910b1-awq --load azure-conversation --daily-requests 50000",
     "sweep": "sweep h200-r1-vllm-tp8 --workers 1 --min tpot --max output_throughput "
              + " ".join(f"--axis {name}={values}" for name, values in AXES.items())}
 VALIDATE = """

@@ -831,22 +831,6 @@ that-it-was-measured =
     .en = , measured
     .zh = （实测）
 
-# number: the default
-help-seed =
-    .en = of the random numbers (0 by default)
-    .zh = 随机数种子（缺省 0）
-
-# number: what is expected
-states-hit-share =
-    .en = '{ $scenario }' states a prefix_hit_share of { $stated }, which is an outcome where { $turns ->
-        [yes] turns are given
-       *[no] prefixes or turns are simulated
-    }, expected mechanisms.prefix_hit_share of 0 or none.
-    .zh = '{ $scenario }' 写明 prefix_hit_share 为 { $stated }，而{ $turns ->
-        [yes] 给出轮数
-       *[no] 仿真前缀或轮数
-    }时它是结果，mechanisms.prefix_hit_share 应为 0 或不写。
-
 problem =
     .en = { $option }: { $why }.
     .zh = { $option }：{ $why }。

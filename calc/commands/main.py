@@ -36,7 +36,7 @@ GROUPS: dict[str, Commands] = {
         "search": ("search", "Find the best deployments for users and limits."),
         "simulate": ("simulate", "Simulate requests step by step: percentiles, goodput."),
         "cost": ("cost", "Cost of tokens, energy and years; break-even with an API."),
-        "capacity": ("deciding.capacity", "Replicas for a day of users; spares; cache tiers."),
+        "capacity": ("capacity", "Replicas for a day of users; spares; cache tiers."),
         "decide": ("deciding.decide", "Sensitivity: which inputs a result depends on."),
         "sweep": ("sweep", "Evaluate many deployments; keep the Pareto front.")},
     "Act": {

@@ -21,7 +21,7 @@ R1, AWQ = "h200-r1-vllm-tp8", "s2-910b1-awq"
 KERNELS = catalogue.ROOT / "templates/kernels.csv"
 GOAL = ("search {} --workers 1 --precision fp8-block --set space.chunks=4096 --set space.drafts=0 "
         "--set space.tensor=8")
-DAY = f"capacity {R1} --load azure-conversation --requests 200000"
+DAY = f"capacity {R1} --load azure-conversation --daily-requests 200000"
 LOG = PROJECT / "tests/calc/evidence/startup_logs/vllm-deepseek-v4-flash-h200.log"
 MODEL = PROJECT / "tests/catalogue/models/configs/deepseek-v3.json"
 ASKED = (
@@ -111,7 +111,8 @@ class TestAnswers:
             if name in ("tpot_floor", "ttft", "usable_memory", "e2e")]),
         (f"simulate {AWQ} --users 4 --requests 40", lambda answer: [
             (answer[name][key], "s") for name in ("ttft", "tpot") for key in ("mean", "p90")]),
-        (DAY, lambda answer: [(hour["seen"]["ttft_at"], "s") for hour in answer["day"]["hours"]])])
+        (f"{DAY} --details", lambda answer: [
+            (hour["seen"]["ttft_at"], "s") for hour in answer["day"]["hours"]])])
     def test_printed_numbers_are_those_of_the_json(self, capsys, asked, numbers):
         found = numbers(json.loads(ended(capsys, *asked.split(), "--json")[1]))
         printed = ended(capsys, *asked.split())[1]

@@ -47,9 +47,9 @@ def test_half_the_use_is_twice_the_cost(answer):
 
 
 def test_users_ask_as_often_as_their_requests(answer):
-    found = answer(*DAY, "--requests=200000", "--think-time=60 s", "--promise=0.99")
+    found = answer(*DAY, "--daily-requests=200000", "--think-time=60 s", "--promise=0.99")
     assert found["failures"]["share_low"] < found["failures"]["share"] <= 1
-    users = answer(*DAY, "--users=10000", "--questions=20")
+    users = answer(*DAY, "--daily-users=10000", "--questions=20")
     assert users["day"]["requests"] == 200_000
     assert users["day"]["replicas"] == found["day"]["replicas"]
 

@@ -9,7 +9,7 @@ from _door import DEVICE, spoilt
 
 PROJECT = Path(__file__).resolve().parents[3]
 R1, AWQ, GOAL = "h200-r1-vllm-tp8", "s2-910b1-awq", "r1-64-users-8xh20"
-DAY = f"capacity {R1} --load azure-conversation --requests 200000"
+DAY = f"capacity {R1} --load azure-conversation --daily-requests 200000"
 MODEL = PROJECT / "tests/catalogue/models/configs/deepseek-v3.2.json"
 PLACES = ("OUT", "LOOP", "EMPTY", "LENGTHS", "PIPE")
 SENTENCES = [
