@@ -407,8 +407,9 @@ def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
     told: list[tuple[int, list[str]]] = []
     for item in problems:
         raised = item.get("ctx", {}).get("error")
-        if item["type"] == "missing" and item["loc"] in misspelt:
-            continue  # a misspelt key is both unknown and missing
+        if item["type"] == "default_factory_not_called" or (
+                item["type"] == "missing" and item["loc"] in misspelt):
+            continue  # other keys are refused; a misspelt key is both unknown and missing
         if item["loc"] and item["loc"][-1] in wrong_defaults and item["loc"] not in file.lines:
             continue  # a value inherits what is wrong
         of_lines: dict[int, str] = {}  # rules that one number breaks are told once
@@ -462,6 +463,8 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
                 else message[0].lower() + message[1:]
             found = problem["input"]
             message += f", found '{str(found)[:40]}'" if found is not None else ", found nothing"
+            if problem["type"] == "list_type" and isinstance(found, (str, int)):
+                message += f": write [{str(found)[:40]}]"
             if problem["type"] == "string_type" and isinstance(found, bool) and keys in file.lines:
                 word = file.word(keys, found)
                 message = f'YAML reads {word} as {str(found).lower()}: write "{word}"'

@@ -35,6 +35,7 @@ from catalogue.entries.entry import (
     ScenarioName,
     Sourced,
     Titled,
+    by_percentile,
     given,
     ordered,
 )
@@ -467,7 +468,8 @@ Points = Annotated[float | Literal["published"], BeforeValidator(
         Plain("1", exclusive=False)))]  # that a benchmark may lose, such as '1 point'; or none
 Seconds = Annotated[float, Plain("s")]
 SecondsPerToken = Annotated[float, Plain(TIME_PER_TOKEN)]
-_OF_MEAN = BeforeValidator(lambda raw: raw if isinstance(raw, dict) else {MEAN: raw})
+_OF_MEAN = BeforeValidator(lambda raw: times if isinstance(
+    times := by_percentile(raw), dict) else {MEAN: times})
 _TIMES = WithJsonSchema({"type": ["number", "string", "object"],
                          "description": "a mean time, such as '50 ms', or {p90: 2 s}"})
 Times = Annotated[dict[str, Seconds], Field(min_length=1), AfterValidator(_rising), _OF_MEAN,
@@ -484,6 +486,8 @@ Part = Annotated[float, Plain("1", exclusive=False, maximum=1)]
 Percent = Annotated[int, BeforeValidator(_percent), WithJsonSchema({"type": ["number", "string"]})]
 Ratio = Annotated[float, Plain("1", exclusive=False)]
 MoneyLimit = Ratio
+MoneyText = Annotated[Words, BeforeValidator(  # without a currency it is refused where it is read
+    lambda raw: str(raw) if type(raw) is int else raw)]
 Cards = Annotated[int, Plain("1", integer=True, maximum=MOST_CARDS)]
 Degree = Annotated[int, Plain("1", integer=True)]
 DegreeOrZero = Annotated[int, Plain("1", integer=True, exclusive=False)]
@@ -503,7 +507,7 @@ class Offer(Entry):
 
     device: DeviceName
     node: NodeName | None = None
-    price: Words | None = None
+    price: MoneyText | None = None
 
 
 class CardRange(Entry):
@@ -600,8 +604,8 @@ class Limits(Entry):
     throughput: TokenRate | None = None
     cost: MoneyLimit | None = None
     power: WattsLimit | None = None
-    budget: Words | None = None
-    rent: Words | None = None
+    budget: MoneyText | None = None
+    rent: MoneyText | None = None
     quality: Points | None = None
 
     def violations(self) -> Iterator[Problem]:

@@ -26,6 +26,7 @@ from catalogue.deployments.cuts import Subject, written
 from catalogue.deployments.loading import SHORT
 from catalogue.engine import AT, CANDIDATE, engine_meant, profile_of, release_of, releases
 from catalogue.entries.deployments import Precision
+from catalogue.entries.entry import by_percentile
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
 from catalogue.kernels import (
@@ -67,7 +68,6 @@ _DEGREES = SHORT | {"dcp": "parallelism.decode_context_parallel",
                     "etp": "parallelism.expert_tensor_parallel"}
 _DEGREE = re.compile(rf"({'|'.join(sorted(_DEGREES, key=len, reverse=True))})\s*=?\s*([0-9]+)",
                      re.IGNORECASE)
-_PERCENTILE = re.compile(r"(mean|p[0-9]+(?:\.[0-9]+)?)\s*[ =:]\s*(.+)")
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class _Builder:
 
     def limits(self) -> dict[str, Any]:
         """Limits of times, by percentile where the value says so: ``p90 3 s``."""
-        return {name: limit(self.stated[name]) for name in TIMES
+        return {name: by_percentile(self.stated[name]) for name in TIMES
                 if self.stated.get(name) is not None}
 
     def file(self, name: str, data: dict[str, Any]) -> YamlFile:
@@ -170,16 +170,6 @@ class _Builder:
             "layout" if self.stated.get("layout") is not None else "cards")}
         stem = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.")
         return YamlFile(Path(f"{stem}.yml"), data, {}, usual | origins)
-
-
-def limit(value: Any) -> Any:
-    """A limit of a time as files have it: of the mean, or by percentile.
-
-    >>> limit("50 ms"), limit("p90 3 s"), limit("p50=1s, p99=5s")
-    ('50 ms', {'p90': '3 s'}, {'p50': '1s', 'p99': '5s'})
-    """
-    parts = [_PERCENTILE.fullmatch(part.strip()) for part in str(value).split(",")]
-    return {part[1]: part[2] for part in parts if part} if all(parts) else value
 
 
 def parse_layout(text: str) -> dict[str, int]:

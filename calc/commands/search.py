@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calc.answer.quickplan import goal_plan, limit
+from calc.answer.quickplan import goal_plan
 from calc.commands.options import PLAN_OPTIONS, cli_command, planned, settings_option
 from calc.commands.view import Block, Table, View, heading, joined, progress
 from calc.evidence.classes import NAMES, axis_label
 from calc.layouts.layout import set_line
 from catalogue import ParamsError, load_scenario
 from catalogue.deployments.admission import marked
+from catalogue.entries.entry import by_percentile
 from catalogue.entries.models import DSPARK, EAGLE3
 from catalogue.planning import MEAN, UNITS
 from catalogue.reading.files import make_folder, write_whole
@@ -125,7 +126,7 @@ def overrides(options: Mapping[str, str]) -> list[str]:
     """Options as settings of a goal's file."""
     settings = []
     for name, value in options.items():
-        of_percentiles = limit(value) if KEYS[name].startswith("limits") else value
+        of_percentiles = by_percentile(value) if KEYS[name].startswith("limits") else value
         settings += ([f"{KEYS[name]}.{at}={time}" for at, time in of_percentiles.items()]
                      if isinstance(of_percentiles, dict) else [f"{KEYS[name]}={value}"])
     return settings

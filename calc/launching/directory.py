@@ -81,8 +81,8 @@ def read_manifest(directory: Path) -> dict[str, str]:
         return {}
     path = directory / MANIFEST
     if not path.is_file():
-        raise ParamsError(f"{directory}: is not empty and not ours, it has no {MANIFEST}; expected "
-                          "a new or empty directory.")
+        raise ParamsError(f"{directory}: not a will-it-fit output directory, it has no {MANIFEST}; "
+                          "expected a new or empty directory.")
     try:
         data = jsonfile.anything(read_small(path, str(path), "a manifest"))
         if not isinstance(data, dict) or not all(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
@@ -43,6 +44,8 @@ MechanismsName = Annotated[str, Ref("mechanisms")]
 ProfileName = Annotated[str, Ref("profiles")]
 ScenarioName = Annotated[str, Ref("scenarios")]
 PricesName = Annotated[str, Ref("prices")]
+
+_PERCENTILE = re.compile(r"(mean|p[0-9]+(?:\.[0-9]+)?)\s*[ =:]\s*(.+)")
 
 Problem = str | tuple[str | int, ...]  # a sentence, or one with the keys inside that are at fault
 
@@ -188,6 +191,17 @@ class Called(CatalogueEntry):
     also: list[Words] = []
 
 
+def by_percentile(value: Any) -> Any:
+    """A limit of a time as files have it: of the mean, or by percentile.
+
+    >>> by_percentile("50 ms"), by_percentile("p50=1s, p99=5s")
+    ('50 ms', {'p50': '1s', 'p99': '5s'})
+    """
+    texts = value.split(",") if isinstance(value, str) else [""]
+    parts = [_PERCENTILE.fullmatch(text.strip()) for text in texts]
+    return {part[1]: part[2] for part in parts if part} if all(parts) else value
+
+
 class TimeLimit(Entry):
     """A time at most [s], of the mean or of one percentile of the requests."""
 
@@ -202,7 +216,8 @@ class TimeLimit(Entry):
     @classmethod
     def _of_the_mean(cls, raw: Any) -> Any:
         """A time alone is one of the mean."""
-        return raw if isinstance(raw, (dict, cls)) else {MEAN: raw}
+        times = by_percentile(raw)
+        return times if isinstance(times, (dict, cls)) else {MEAN: times}
 
     def violations(self) -> Iterator[Problem]:
         """One limit alone."""
