@@ -64,7 +64,7 @@ def test_a_card_that_no_engine_is_known_for_has_an_answer(tmp_path, name, plan):
 
     The own card has an instruction set of its own, of which no engine's kernels are known.
     """
-    own = spoilt(tmp_path / "own-card.yml", "templates/device", "en: My card", "en: Own card")
+    own = spoilt(tmp_path / "own-card.yml", "templates/device", "My card  ", "Own card  ")
     scenario = catalogue.load_scenario(plan, overrides=[f"device={own if name == 'own' else name}"])
     assert not_loaded(scenario) == ()
     assert "known" in unsourced([scenario])[0]

@@ -105,8 +105,10 @@ def mistakes() -> None:
             try:
                 catalogue.load_device("my-card.yml")
             except catalogue.ParamsError as error:
-                says = str(error).replace(display_path(Path("my-card.yml")), "my-card.yml")
-                rows.append({"wrong": f"`{wrong.strip()}`", "says": f"`{says}`"})
+                says = [text.replace(display_path(Path("my-card.yml")), "my-card.yml")
+                        for text in error.problems]
+                rows.append({"wrong": f"`{wrong.strip()}`",
+                             "says": " ".join(f"`{text}`" for text in says)})
     table(rows, {"wrong": say("written"), "says": say("answer")}, wide=True)
 
 
