@@ -142,7 +142,7 @@ def _is_own(model: Model, checkpoint: Checkpoint) -> bool:
 
 
 def checkpoint_words(model: Model, precision: Precision, engine: str, device: Device,
-                     drafts: str | None = None) -> Pair | None:
+                     drafts: str | None = None) -> str | None:
     """What a deployment starts with, in words: both repositories where the entry is of two models,
     the official release beside a preview, the sister whose weights are meant. None for none.
 
@@ -154,19 +154,18 @@ def checkpoint_words(model: Model, precision: Precision, engine: str, device: De
     first = candidates[0]
     one = str(first.repository)
     if not _is_own(model, first):
-        return say("of-sister", f"{one}, weights of {first.of}, which has the same shapes",
-                   one=one, of=str(first.of))
+        return f"{one}, weights of {first.of}, which has the same shapes"
     other = next((checkpoint for checkpoint in candidates[1:]
                   if _is_own(model, checkpoint) and checkpoint.of != first.of), None)
     if other:
-        return say("either", f"{one} or {other.repository}", one=one, other=str(other.repository))
+        return f"{one} or {other.repository}"
     official = next((checkpoint for checkpoint in candidates[1:]
                      if first.preview and not checkpoint.preview
                      and _is_own(model, checkpoint)), None)
     if official:
-        return say("preview", f"{one}, the preview, whose own layer drafts; that of the official "
-                   f"{official.repository} does not", one=one, other=str(official.repository))
-    return one, one
+        return (f"{one}, the preview, whose own layer drafts; that of the official "
+                f"{official.repository} does not")
+    return one
 
 
 EXPERTS = ("shared_expert", "routed_expert", "router")  # what a model without experts lacks

@@ -52,15 +52,13 @@ class Lengths:
                          (self.prompts or 1.0, self.answers or 1.0), inputs["prefix_hit_share"],
                          longest)
 
-    def words(self) -> Pair:
+    def words(self) -> str:
         """Describe how prompts and answers vary."""
         prompts, answers = plain(self.prompts), plain(self.answers)
         origin = "as stated" if self.stated else f"as in {USUAL_LENGTHS}; nothing is stated"
-        return say("lengths", "all equal" if self.distribution == "constant" else
-                   f"{self.distribution}, standard deviation over mean {prompts} of prompts and "
-                   f"{answers} of answers, {origin}",
-                   distribution=self.distribution, stated=self.stated, prompts=prompts,
-                   answers=answers, usual=USUAL_LENGTHS)
+        return ("all equal" if self.distribution == "constant" else
+                f"{self.distribution}, standard deviation over mean {prompts} of prompts and "
+                f"{answers} of answers, {origin}")
 
 
 def lengths_of(scenario: Scenario) -> Lengths:
@@ -159,7 +157,7 @@ def longest(scenario: Scenario, blocks: Amount, quantities: Mapping[str, Any]) -
     return Longest(tokens, say("rule", RULES[rule], rule=rule), _beyond(scenario, tokens))
 
 
-def longer_words(scenario: Scenario) -> Pair | None:
+def longer_words(scenario: Scenario) -> str | None:
     """Return which share of the requests is longer than the positions of the model.
 
     Returns None where none or few are, and where the workload states the longest request.
@@ -172,12 +170,8 @@ def longer_words(scenario: Scenario) -> Pair | None:
         return None
     stated, of = lengths_of(scenario).stated, scenario.model.id
     varied = "" if stated else f" (no lengths are stated: they vary as in {USUAL_LENGTHS})"
-    return say("longer-than-positions",
-               f"{share:.0%} of the requests are longer than the {most:,.0f} positions of '{of}' "
-               f"and are refused{varied}. Shorten input_tokens + output_tokens, or state "
-               "context_tokens.",
-               share=f"{share:.0%}", most=f"{most:,.0f}", of=of, stated=stated,
-               usual=USUAL_LENGTHS)
+    return (f"{share:.0%} of the requests are longer than the {most:,.0f} positions of '{of}' and "
+            f"are refused{varied}. Shorten input_tokens + output_tokens, or state context_tokens.")
 
 
 def _beyond(scenario: Scenario, tokens: float) -> float:

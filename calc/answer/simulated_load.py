@@ -289,7 +289,7 @@ class LoadResult:
         widths = {f"{name}_half_width": getattr(self.summary, name).half_width
                   for name in ("ttft", "tpot")}
         return {"requests": self.summary.requests, "seed": self.seed, "precise": self.precise,
-                "share": self.share, "lengths": self.lengths and self.lengths.words()[0],
+                "share": self.share, "lengths": self.lengths and self.lengths.words(),
                 **{name: width if math.isfinite(width) else None
                    for name, width in widths.items()}}
 

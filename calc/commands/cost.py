@@ -171,7 +171,7 @@ def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str
 
     amounts = {name: amount.formatted("en") for name, amount in result.amounts.items()}
     if result.hour is None:
-        lines = [("price", unpriced(deployed.last.device.id, options.ownership)[0])]
+        lines = [("price", unpriced(deployed.last.device.id, options.ownership))]
     else:
         hour = result.hour.scaled(HOUR, result.currency).formatted("en")
         lines = [

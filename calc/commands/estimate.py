@@ -121,10 +121,10 @@ def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool) -
     seen = None if result.unasked else result.seen
     optional = {"searched": searched and searched.as_json(),
                 "startup_line": startup and startup.as_json(),
-                "stand_ins": borrowed and borrowed[0], "refused_requests": longer and longer[0]}
+                "stand_ins": borrowed and borrowed[0], "refused_requests": longer}
     data = (result.as_json() | {"seen": seen and seen.as_json()} | notes(scenario)
             | {name: part for name, part in optional.items() if part})
-    caveats = [*notes(scenario).values(), *(pair[0] for pair in (borrowed, longer) if pair)]
+    caveats = [*notes(scenario).values(), *filter(None, (borrowed and borrowed[0], longer))]
     measured = measured_evidence((scenario,), (result,))
     body: list[Block] = [*caveats, *reason_lines(result)]
     if loads := loads_of(result):
@@ -331,7 +331,7 @@ def doubt_lines(result: Estimate) -> list[str]:
     lengths = result.simulated.lengths
     return [f"The closed form of the steady state is not valid here: {why}. The numbers are means "
             f"of {result.simulated.summary.requests:,} simulated requests, lengths "
-            f"{'as listed' if lengths is None else lengths.words()[0]}."]
+            f"{'as listed' if lengths is None else lengths.words()}."]
 
 
 def cache_lines(result: Estimate) -> list[str]:

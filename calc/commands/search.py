@@ -164,7 +164,7 @@ def search_view(report: SearchReport, files: Sequence[str], defaults: Sequence[s
     data = report.as_json() | why_unmet(report) | ({"files": list(files)} if files else {}) | (
         {"defaults": list(defaults)} if defaults else {})
     closing = [*([f"Chosen by default: {'; '.join(defaults)}."] if defaults else []),
-               *(note[0] for note in report.notes), *rejected_line(report), *tried_lines(report),
+               *report.notes, *rejected_line(report), *tried_lines(report),
                *([f"Written: {joined(files)}"] if files else [])]
     asked = ("goal", f"{report.goal.title['en']}; best: {joined(map(head, report.chosen))}")
     if not report.rows:
@@ -353,7 +353,7 @@ def details(report: SearchReport, files: Sequence[str]) -> Iterator[Block]:
         figures = row_figures(report, number - 1, files)
         figures += [("kernel", kernel.words[0]) for kernel in row.kernels if kernel]
         figures += [("cache", words[0]) for words in row.startup_words]
-        figures += [("checkpoint", row.start.loads[0])] if row.start and row.start.loads else []
+        figures += [("checkpoint", row.start.loads)] if row.start and row.start.loads else []
         figures += [("not first", LATER[row.later])] if row.later else []
         if report.goal.demand.prefix_hit_share and not row.row.prefill and row.row.choice.data > 1:
             figures.append(("router", "prefix hits need sessions to return to their DP rank; "
@@ -376,7 +376,7 @@ def details(report: SearchReport, files: Sequence[str]) -> Iterator[Block]:
 def why_unmet(report: SearchReport) -> dict[str, str]:
     """Why nothing meets the goal, as plain data; nothing where it is met, or nearly."""
     if report.why is not None:
-        return {"why": report.why[0]}
+        return {"why": report.why}
     if not report.nearest or report.missed or report.refused:
         return {}
     return {"why": nearest_words(report, report.nearest)}
@@ -401,7 +401,7 @@ def unmet(report: SearchReport) -> tuple[str, list[tuple[str, str]]]:
             ("first", row_label(first_refused.row)),
             ("refused", f"{start_failure(report, first_refused)}; --any-engine prints it")]
     if report.why:
-        return f"nothing that the goal allows can be laid out: {report.why[0]}", []
+        return f"nothing that the goal allows can be laid out: {report.why}", []
     row = report.nearest
     if row is None:
         return "nothing meets the goal", []

@@ -320,7 +320,7 @@ def load_lines(data: Mapping[str, Any]) -> list[str]:
     """Counted requests, their lengths and how users begin."""
     workload, lengths = data["workload"], data["workload"]["lengths"]
     words = ("as listed in the file" if lengths["distribution"] == "listed"
-             else Lengths(**lengths).words()[0])
+             else Lengths(**lengths).words())
     begin = "" if "users" not in workload else (
         f" Users begin within {human(workload['ramp'], 's')}." if workload["ramp"]
         else " Users begin all at once.")

@@ -19,7 +19,6 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, load, load_device, load_node, names, units
 from catalogue.entries.hardware import Device, Node
 from catalogue.library import COMMAND_LINE, Override, locate
-from catalogue.messages import Pair, sentences
 from catalogue.planning import BUSY, OWNERSHIPS, WAITING, Powers, Prices
 from catalogue.reading import yamlfile
 from catalogue.reading.units import YEAR
@@ -315,8 +314,6 @@ def shares_of(powers: Powers) -> dict[str, Any]:
     return {name: getattr(powers, name) for name in SHARES}
 
 
-say = sentences("calc/costing/ownership")
-
 MILLION = 10**6
 COMMON = "common"  # prices of what has none of its own
 SPREAD = ".."  # between the ends of a price that a reader sets: 1.5..2.5 USD/h
@@ -482,18 +479,15 @@ def converted(amount: Amount, currency: str, exchange: Value | None) -> Amount:
                    unit=amount.unit.replace(amount.currency, currency, 1))
 
 
-def unpriced(device: str, ownership: str) -> Pair:
+def unpriced(device: str, ownership: str) -> str:
     """Return the message for a card whose hour has no price.
 
     Args:
         device: identifier of the card.
         ownership: ``own``, ``rent-always`` or ``rent-by-hour``.
     """
-    example = f"1.5{SPREAD}2.5 USD/h"
-    return say("unpriced",
-               f"no price of an hour of '{device}' ({ownership}) was found: state one with "
-               f"--price, such as --price '{example}', or in a file of prices (--prices).",
-               device=device, ownership=ownership, example=example)
+    return (f"no price of an hour of '{device}' ({ownership}) was found: state one with --price, "
+            f"such as --price '1.5{SPREAD}2.5 USD/h', or in a file of prices (--prices).")
 
 
 def annuity(discount: Number, years: Number) -> Number:
@@ -716,7 +710,7 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
     if rent is not None:
         hour = card_hour(device, ownership, prices, price)
         if hour is None:
-            raise ParamsError(unpriced(device, ownership)[0])
+            raise ParamsError(unpriced(device, ownership))
         limits.append(_affordable(
             rent.value, converted(hour, rent.currency, prices.exchange).value))
     if capital is not None:

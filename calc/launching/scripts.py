@@ -149,5 +149,5 @@ def models_of(pools: Sequence[Pool]) -> list[Model]:
             served for served in checkpoint.served if served.engine == pool.release.name]
         models.append(Model(
             pool.model, pool.scenario, str(checkpoint.repository) if checkpoint else "",
-            next(iter(served), None), description[0] if description else None))
+            next(iter(served), None), description))
     return models

@@ -42,7 +42,6 @@ from catalogue.engine import AT, CANDIDATE, catalogue_of, fitting, load_engine
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Checkpoint
 from catalogue.entries.profiles import in_order
 from catalogue.kernels import checkpoint_for, checkpoint_words, kernels_of, tables
-from catalogue.messages import Pair
 from catalogue.planning import Goal
 
 if TYPE_CHECKING:
@@ -222,8 +221,8 @@ def release_named(scenario: Scenario) -> Release:
                       f"in the catalogue, {hint}.")
 
 
-def checkpoint_of(pool: Pool) -> tuple[Checkpoint | None, Pair | None]:
-    """The published checkpoint that a pool starts with, and its description in both languages."""
+def checkpoint_of(pool: Pool) -> tuple[Checkpoint | None, str | None]:
+    """The published checkpoint that a pool starts with, and its description."""
     scenario = pool.scenario
     key = (scenario.model, scenario.precision, pool.release.name, scenario.device, drafter_of(pool))
     return checkpoint_for(*key), checkpoint_words(*key)

@@ -31,7 +31,6 @@ from catalogue.entries.entry import watched
 from catalogue.entries.hardware import Node
 from catalogue.entries.models import DRAFTERS, EAGLE3, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of
-from catalogue.messages import Pair
 from catalogue.planning import Goal
 from catalogue.reading.values import is_path
 
@@ -411,7 +410,7 @@ class Start:
     engine: str | None
     why: str = ""
     checkpoint: str | None = None
-    loads: Pair | None = None
+    loads: str | None = None
 
     @property
     def text(self) -> str:
@@ -421,7 +420,7 @@ class Start:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return vars(self) | {"loads": self.loads and self.loads[0]}
+        return asdict(self)
 
 
 def usual_chunk(goal: Goal, choice: Choice) -> int:

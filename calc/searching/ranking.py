@@ -440,7 +440,7 @@ class Simulated:
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return {"seen": self.seen, "keeps": self.keeps, "keeps_up": self.keeps_up,
-                "lengths": self.result.lengths and self.result.lengths.words()[0]}
+                "lengths": self.result.lengths and self.result.lengths.words()}
 
 
 def simulated(goal: Goal, row: Row) -> Simulated | None:

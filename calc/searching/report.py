@@ -3,6 +3,7 @@ the first, its weakest limit, formats without a row, and of a goal that nothing 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -42,10 +43,8 @@ from catalogue.deployments.admission import (
 )
 from catalogue.engine import stated_release
 from catalogue.kernels import Kernel, Quality, quality
-from catalogue.messages import Pair, sentences
+from catalogue.messages import Pair
 from catalogue.planning import UNNAMED, CardRange, Goal
-
-say = sentences("calc/searching/report")
 
 MOST_REJECTED = 4  # formats
 NEAREST_FIRST = ("seldom", "unscored", "worse", "limit", "memory", "start")
@@ -296,9 +295,9 @@ class SearchReport:
     refused: tuple[Rejected, ...]
     nearest: Row | None
     nearest_limit: str
-    why: Pair | None
+    why: str | None
     ways: tuple[WayOut, ...]
-    notes: tuple[Pair, ...]
+    notes: tuple[str, ...]
     defaults: tuple[str, ...] = ()
 
     def to_frame(self) -> Any:
@@ -322,7 +321,7 @@ class SearchReport:
         table = html_table([*SHOWN, *names, "keeps its limits"], [[
             *row.cells, *(row.amounts[name].formatted("en") for name in names),
             "" if row.keeps is None else f"{row.keeps:.0%} of draws"] for row in self.rows])
-        lines = [note[0] for note in self.notes]
+        lines = list(self.notes)
         if self.defaults:
             lines.append(f"Chosen by default: {'; '.join(self.defaults)}.")
         return html_lines(heading, lines, table if self.rows else "")
@@ -332,7 +331,7 @@ class SearchReport:
         data: dict[str, Any] = {
             "goal": self.goal.id, "met": bool(self.rows), "objectives": list(self.objectives),
             "limits": self.limits, "unpriced": list(self.unpriced),
-            "funnel": self.funnel.as_json(), "notes": [note[0] for note in self.notes],
+            "funnel": self.funnel.as_json(), "notes": list(self.notes),
             "missed": [missed.row.as_json() | {"simulated": missed.as_json()}
                        for missed in self.missed]}
         if not self.rows:
@@ -377,22 +376,22 @@ def search_report(selection: Selection) -> SearchReport:
         why=None if groups or nearest or surest or selection.missed or selection.refused
         else why_none(selection),
         ways=() if groups else tuple(ways_out(selection)),
-        notes=tuple(filter(None, caveats(selection))))
+        notes=tuple(caveats(selection)))
 
 
-def caveats(selection: Selection) -> Iterator[Pair | None]:
+def caveats(selection: Selection) -> Iterator[str]:
     """Which cards are only announced, what of the model is not computed, which releases are
     answered by a neighbour, which requests are too long; of all cards that were tried where nothing
     meets the goal."""
     result, goal = selection.result, selection.goal
-    yield announced(base.device for base, of_base in zip(
-        result.bases, result.of_bases, strict=True) if of_base.front.rows or not selection.met)
-    yield underived([goal.model])
-    for name in goal.engines or ():
-        if name != UNNAMED:
-            yield borrowed(*stated_release(name))
-    if row := selection.best or selection.nearest_miss:
-        yield longer_words(scenario(goal, row.choice))
+    cards = (base.device for base, of_base in zip(result.bases, result.of_bases, strict=True)
+             if of_base.front.rows or not selection.met)
+    releases = (stated_release(name) for name in goal.engines or () if name != UNNAMED)
+    notes = [announced(cards), underived([goal.model]), *itertools.starmap(borrowed, releases)]
+    yield from (note[0] for note in notes if note)
+    row = selection.best or selection.nearest_miss
+    if row and (longer := longer_words(scenario(goal, row.choice))):
+        yield longer
 
 
 def nearest_miss(selection: Selection) -> Row | None:
@@ -408,26 +407,24 @@ def nearest_miss(selection: Selection) -> Row | None:
         not row.over, max(row.over.values(), default=0.0)))
 
 
-def why_none(selection: Selection) -> Pair:
+def why_none(selection: Selection) -> str:
     """Why nothing that the goal allows can be laid out."""
     goal, space = selection.goal, selection.result.space
     if too_long(goal.demand.longest, positions(space.model)):
-        return length_words(goal.demand.longest, space.model)
+        return length_words(goal.demand.longest, space.model)[0]
     unknown = [str(device) for device in dict.fromkeys(offer.device for offer in space.offers)
                if load_device(device).architecture is None]
     if unknown and not goal.space.any_engine:
-        return say("no-release-known",
-                   f"no release is known to run on '{unknown[0]}', whose file states no "
-                   "'architecture', expected one there, or --any-engine", device=unknown[0])
+        return (f"no release is known to run on '{unknown[0]}', whose file states no "
+                "'architecture', expected one there, or --any-engine")
     if behind := selection.result.funnel.counts["saturated"]:
         who = ("the one layout cannot keep up" if behind == 1 else
                f"all {behind} layouts that hold the model cannot keep up")
-        return say("all-fall-behind", f"{who} with what is asked, expected more of 'cards', or "
-                   "fewer requests in 'demand'", count=behind)
-    return say("no-layout",
-               "no layout or pair of pools on the cards that are allowed holds the model and its "
-               "requests, divides the model and is loaded in one of the precisions, expected more "
-               "of 'cards', 'space' or 'precisions'")
+        return (f"{who} with the requests, expected more of 'cards', or fewer requests in "
+                "'demand'")
+    return ("no layout or pair of pools on the allowed cards holds the model and its requests, "
+            "divides the model and is loaded in one of the precisions, expected more of 'cards', "
+            "'space' or 'precisions'")
 
 
 def ways_out(selection: Selection) -> Iterator[WayOut]:

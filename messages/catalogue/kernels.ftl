@@ -1,14 +1,3 @@
-### Which published checkpoint a deployment starts with.
-
-either =
-    .zh = { $one } 或 { $other }
-
-preview =
-    .zh = { $one }（预览版，其 MTP 层可起草；正式版 { $other } 的不可）
-
-of-sister =
-    .zh = { $one }（形状相同的 { $of } 的权重）
-
 ### What releases of engines run of a precision on a card: the tables of ``params/kernels/``.
 
 and-later =
