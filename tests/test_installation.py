@@ -16,7 +16,8 @@ from _ext.export import build, bundle, repository
 
 WHEELHOUSE = ROOT / "dist" / "wheelhouse"
 ANSWER = "will-it-fit estimate h200-r1-vllm-tp8"
-EXTRAS = ("distributed", "matplotlib", "pandas", "pyarrow", "scipy", "sphinx", "sympy")
+EXTRAS = ("babel", "distributed", "fluent", "matplotlib", "pandas", "pyarrow", "scipy", "sphinx",
+          "sympy")
 needs_wheelhouse = pytest.mark.skipif(
     not WHEELHOUSE.is_dir(), reason="no dist/wheelhouse: run make wheelhouse")
 
