@@ -60,8 +60,8 @@ def report(result: Imported, counted: dict[str, int]) -> list[str]:
     published = result.published
     if published.stated:
         advice = (f"taken as precision {published.precision}" if published.precision else
-                  "which fits no precision of params/precisions/; describe it in a file of your "
-                  "own, as those are, and name it under weights: in the model file"
+                  "which fits none of `will-it-fit list precisions`; describe it in a file of your "
+                  "own and name it under weights: in the model file"
                   if published.quantized else
                   "and no quantization is stated; where the files hold that type, add weights: "
                   "with precision: bf16 or fp16, source: and kind: to the model file")

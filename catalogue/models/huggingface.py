@@ -316,8 +316,8 @@ def _printable(option: str, text: str) -> str:
 def stated_source(source: str) -> dict[str, str]:
     """The source that a reader names, with its date where it is listed."""
     if " " not in _printable("--source", source) and source not in sources():
-        raise ParamsError(f"--source: {json_excerpt(source)} is not in params/sources/, expected a "
-                          "key that is, or words that say where to look.")
+        raise ParamsError(f"--source: {json_excerpt(source)} is not the key of a source, expected "
+                          "one, or words that say where to look.")
     date = sources().get(source, {}).get("date")
     return {"source": source, "kind": "vendor"} | ({"date": str(date)} if date else {})
 
