@@ -17,6 +17,7 @@ import numpy as np
 import yaml
 
 from calc.answer.nearest import layouts_of
+from calc.costing.ownership import stated as parse_price
 from calc.layouts.feasible import has_room
 from calc.layouts.layout import DUMPER
 from calc.serving.evaluate import evaluate
@@ -62,12 +63,12 @@ _GOAL_PATHS: dict[str, KeyPath] = _PATHS | {
     "input": ("demand", "input_tokens"), "output": ("demand", "output_tokens"),
     "users": ("demand", "users"), "hits": ("demand", "prefix_hit_share"), "card": ("devices",),
     "cards": ("cards",), "engine": ("engines",), "precision": ("precisions",),
-    "price": ("devices",)}
+    "objective": ("objectives",)}
 """Options of a goal and the keys of its file."""
 _DEGREES = SHORT | {"dcp": "parallelism.decode_context_parallel",
                     "etp": "parallelism.expert_tensor_parallel"}
-_DEGREE = re.compile(rf"({'|'.join(sorted(_DEGREES, key=len, reverse=True))})\s*=?\s*([0-9]+)",
-                     re.IGNORECASE)
+_NAMES = "|".join(sorted(_DEGREES, key=len, reverse=True))
+_DEGREE = re.compile(rf"({_NAMES})\s*=?\s*([1-9][0-9]{{0,5}})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -258,20 +259,20 @@ def set_layout(builder: _Builder, file: YamlFile, cards: int) -> None:
             degrees = parse_layout(str(stated))
         except ParamsError as error:
             raise ParamsError(f"{builder.option('layout')}: {error}") from None
-        tensor = degrees.get("tensor_parallel", 1 if "expert_parallel" in degrees
-                             and "data_parallel" in degrees else parallelism["tensor_parallel"])
-        replica = tensor * degrees.get("pipeline_parallel", 1)
-        parallelism |= {"tensor_parallel": tensor, "data_parallel": max(1, cards // replica),
-                        "expert_parallel": 1} | degrees
+        tensor, pipeline, data = (degrees.get(f"{name}_parallel", 0)
+                                  for name in ("tensor", "pipeline", "data"))
+        tensor = tensor or (max(1, cards // (max(1, pipeline) * max(1, data)))
+                            if pipeline or data else parallelism["tensor_parallel"])
+        parallelism |= {"tensor_parallel": tensor, "expert_parallel": 1,
+                        "data_parallel": max(1, cards // (tensor * max(1, pipeline)))} | degrees
         return
+    moved = nearest_layout(load_scenario(file, cut=False))
+    parallelism |= moved
     scenario = load_scenario(file, cut=False)
-    parallelism |= nearest_layout(scenario)
-    scenario = load_scenario(file, cut=False)
-    fits = runs(scenario)
-    server = cut_of(scenario).degrees[1:] == (1, 1, 1) and fits
-    builder.defaults.append(f"layout {written(cut_of(scenario))['en']}: " + (
-        "the cards of one server" if server else
-        "the first that loads and fits" if fits else "none was found that fits"))
+    reason = ("none was found that fits" if not runs(scenario)
+              else "the nearest that loads and fits" if moved
+              else "the cards of one server" + " each" * (scenario.replicas > 1))
+    builder.defaults.append(f"layout {written(cut_of(scenario))['en']}: {reason}")
 
 
 def runs(scenario: Scenario) -> bool:
@@ -413,6 +414,12 @@ def goal_plan(*, model: Plain, card: Plain | Sequence[Plain], cards: Plain | Non
               for name, tokens in LENGTHS.items()}
     demand |= {key: value for key, value in (("users", users), ("prefix_hit_share", hits))
                if value is not None}
+    if price is not None:
+        try:
+            parse_price(str(price))
+        except ParamsError as error:
+            raise ParamsError(f"{builder.option('price')}: {str(error).removeprefix('price: ')}"
+                              ) from None
     lists = {"precisions": [builder.entry("precisions", "precision", name)[1]
                             for name in listed(precision)],
              "engines": builder.engines(), "objectives": listed(objective)}

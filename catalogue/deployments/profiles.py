@@ -374,7 +374,8 @@ def running_engine(file: YamlFile, given: Mapping[str, Override] | None = None) 
                                         for key in ("engine", "device", "model", "precision"))
     if not (isinstance(engine, str) and isinstance(device, str) and isinstance(model, str)):
         return None
-    at = own["engine"].origin if "engine" in own else f"{file.where(('engine',))}: engine"
+    at = own["engine"].origin if "engine" in own else file.where(("engine",)) + (
+        "" if file.origins else ": engine")
     try:
         card: Device = library.load("devices", device, beside=file.path)
         of: Model = library.load("models", model, beside=file.path)

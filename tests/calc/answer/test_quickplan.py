@@ -85,7 +85,23 @@ def test_a_bad_value_gets_one_sentence_that_names_its_option(build, values, sent
         load(build(**R1 | values, flags=True).file)
 
 
+@pytest.mark.parametrize(("layout", "degrees"), [
+    ("TP4", (4, 1, 2, 1)), ("PP2", (4, 2, 1, 1)), ("DP8/EP8", (1, 1, 8, 8)),
+    ("EP8", (8, 1, 1, 8)), ("tp4 dp2 ep8", (4, 1, 2, 8))])
+def test_degrees_that_a_layout_leaves_out_follow_from_the_cards(layout, degrees):
+    plan = deployment_plan(**R1, layout=layout)
+    assert tuple(plan.file.data["parallelism"].values()) == degrees
+    assert load_scenario(plan.file).devices == 8
+
+
+@pytest.mark.parametrize("price", ["2 EUR/h", "2", "cheap"])
+def test_a_price_that_is_none_is_named(price):
+    with pytest.raises(ParamsError, match=r"^price: '"):
+        goal_plan(**R1, price=price)
+
+
 @pytest.mark.parametrize(("layout", "sentence"), [
+    ("TP0", "layout: 'TP0' is not a layout"),
     ("TPX", "layout: 'TPX' is not a layout, expected one such as TP8"),
     ("TP3", "layout: .*6 devices, but the cluster has 8"),
 ])
