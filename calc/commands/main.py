@@ -135,6 +135,10 @@ Predict memory, latency, throughput and cost of DeepSeek-class models on any car
   will-it-fit estimate --model deepseek-r1 --card h200 --cards 8 --users 64 --input 2k --output 1k
   will-it-fit search --model deepseek-v4-flash --card h20 --cards 16 --users 200 --tpot '33 ms'
   will-it-fit COMMAND --help
+""", epilog="""
+\b
+Completion, in a line of ~/.bashrc (zsh_source, fish_source likewise):
+  eval "$(_WILL_IT_FIT_COMPLETE=bash_source will-it-fit)"
 """)
 
 

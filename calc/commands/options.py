@@ -86,22 +86,22 @@ def cli_command(name: str, *examples: str, sections: Sequence[str] = (), table: 
             print_view(view, ctx.find_root().obj, shown, as_json, as_csv)
             return view.code
 
-        decorated: Any = run
-        for section in reversed(sections):
-            decorated = click.option(f"--{section}", f"show_{section}", is_flag=True,
-                                     help=f"Print {SECTIONS[section]}.")(decorated)
-        decorated = click.option("--json", "as_json", is_flag=True,
-                                 help="Print JSON, SI units.")(decorated)
-        if table:
-            decorated = click.option("--csv", "as_csv", is_flag=True,
-                                     help="Print the table as CSV, SI units.")(decorated)
         lines = "\n".join(f"  will-it-fit {name} {example}".rstrip() for example in examples)
-        return click.command(name, cls=Command, epilog=f"\b\nExamples:\n{lines}")(decorated)
+        declared = click.command(name, cls=Command, epilog=f"\b\nExamples:\n{lines}")(run)
+        declared.params += [click.Option([f"--{section}", f"show_{section}"], is_flag=True,
+                                         help=f"Print {SECTIONS[section]}.")
+                            for section in sections]
+        if table:
+            declared.params.append(click.Option(["--csv", "as_csv"], is_flag=True,
+                                                help="Print the table as CSV, SI units."))
+        declared.params.append(click.Option(["--json", "as_json"], is_flag=True,
+                                            help="Print JSON, SI units."))
+        return declared
 
     return declare
 
 
-SECTIONS = {"details": "all quantities, assumptions and evidence",
+SECTIONS = {"details": "the rest of the answer",
             "parts": "the parts of a step", "inputs": "every input with range and source"}
 
 
@@ -178,7 +178,7 @@ def lengths_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def output_option(what: str, metavar: str = "FILE", **options: Any) -> Decorator:
     """Add ``-o``, where something is written."""
-    return click.option("-o", "--output", metavar=metavar, help=what, **options)
+    return click.option("-o", "output", metavar=metavar, help=what, **options)
 
 
 class Number(click.ParamType):
