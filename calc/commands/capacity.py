@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -30,14 +29,11 @@ from calc.commands.view import (
     notes,
     progress,
 )
-from calc.serving.evaluate import doubt_words, evaluate
-from catalogue import ParamsError, Scenario, load, load_scenario
+from calc.serving.evaluate import doubt_words
+from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.deployments.admission import longest_request
 from catalogue.deployments.cuts import Cut, written
 from catalogue.reading.units import human, plain
-
-if TYPE_CHECKING:
-    from calc.capacity.day import Limits
 
 PERCENT = 100
 DOUBTED = " ~"  # marks values of a closed form that is not valid
@@ -83,6 +79,7 @@ def command(scenario: str, settings: tuple[str, ...], day_load: str, cards: bool
     DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own.
     """
     from calc.capacity.day import Limits
+    from calc.capacity.plan import cards_answer, day_answer, tiers_answer
 
     pool = load_scenario(scenario, overrides=settings)
     refuse_too_long(pool.id, pool.model, longest_request(pool))
@@ -144,71 +141,6 @@ def share_of(text: str) -> float | None:
         raise ParamsError(f"--percentile {text[:40]}: expected 'mean', or a number of at least 50 "
                           "and at most 99.9.")
     return percentile / PERCENT
-
-
-def finite(value: Any) -> Any:
-    """Plain data in which what is infinite is null."""
-    if isinstance(value, dict):
-        return {name: finite(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and math.isinf(value) else value
-
-
-def day_answer(scenario: Scenario, day_load: str, requests: float, limits: Limits,
-               given: Mapping[str, Any]) -> dict[str, Any]:
-    """Replicas by the hour, and their servers."""
-    from calc.capacity.availability import failures_of, fleet_of, spares_for
-    from calc.capacity.day import Replica, day
-
-    replica = Replica(scenario, seed=given["seed"])
-    failures = failures_of(scenario.device.id)
-    loading = float(evaluate(replica.inputs, scenario.model.attention)["loading_time"])
-    answer = day(replica, load("loads", day_load), requests, limits,
-                 start=loading + float(failures.start.value), think=given["think_time"])
-    per_server, promise = int(scenario.node.devices_per_node.value), given["promise"]
-    fleets = {case: fleet_of(answer.replicas, replica.devices, per_server, failures, loading,
-                             given["spares"], case) for case in ("low", "central", "high")}
-    spares = promise and {case: spares_for(promise, fleet) for case, fleet in fleets.items()}
-    return {"load": day_load, "percentile": limits.share, "day": finite(asdict(answer)),
-            "failures": {
-                **asdict(fleets["central"]), "restarting": fleets["central"].restarting,
-                "share": fleets["central"].share, "source": failures.id,
-                "share_low": fleets["low"].share, "share_high": fleets["high"].share,
-                "promise": promise, "spares_for_promise": spares}}
-
-
-def tiers_answer(scenario: Scenario, answer: Mapping[str, Any], limits: Limits,
-                 given: Mapping[str, Any]) -> list[Any]:
-    """Each tier of caches with those before it, and the replicas that it leaves."""
-    from calc.capacity.tiers import Population, with_tiers
-
-    if stated := float(scenario.inputs()["prefix_hit_share"]):
-        raise ParamsError(f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an "
-                          "outcome where turns are given, expected mechanisms.prefix_hit_share of "
-                          "0 or none.")
-    population = Population(scenario, given["turns"], given["think_time"])
-    rate = max(hour["rate"] for hour in answer["day"]["hours"])
-    cached = with_tiers(scenario, population, rate, limits,
-                        float(load("loads", answer["load"]).variation.value),
-                        answer["day"]["replicas"], given["host_memory"], given["storage"])
-    return [finite(asdict(tier)) for tier in cached]
-
-
-def cards_answer(scenario: Scenario, limits: Limits) -> dict[str, Any]:
-    """The best layout by number of cards, in one pool and in two."""
-    from calc.capacity.growth import OnePool, Pairing, sizes_of
-
-    sizes = sizes_of(int(scenario.node.devices_per_node.value))
-    single, pools = (pool(scenario, sizes).best(limits) for pool in (OnePool, Pairing))
-    if not single and not pools:
-        raise ParamsError(f"'{scenario.id}': no layout of {sizes[0]} to {sizes[-1]} cards meets "
-                          "the limits, expected higher ones.")
-    return {"best": [asdict(single[size]) if size in single else None for size in sizes],
-            "sizes": list(sizes),
-            "two_pools": [asdict(pools[size]) | {name: getattr(pools[size], name).as_json()
-                                                 for name in ("prefill", "decode")}
-                          if size in pools else None for size in sizes]}
 
 
 def view_of(scenario: Scenario, answer: Mapping[str, Any]) -> View:

@@ -29,6 +29,7 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError, load, load_deployment, load_prices
 from catalogue.deployments.admission import longest_request
 from catalogue.planning import OWNERSHIPS, Prices, Sold
+from catalogue.reading.jsonfile import finite
 from catalogue.reading.units import HOUR, NONE, human, plain
 
 if TYPE_CHECKING:
@@ -112,8 +113,11 @@ def command(scenario: str, settings: tuple[str, ...], price: str | None, prices:
         pool, result.cards, day.rates(daily_requests), reached.value, held, options)
     body = [*notes(*deployed.pools).values(), *(fleet_tables(needed) if needed else ())]
     return View(verdict(deployed, result, options),
-                cost_data(deployed, result, options, needed)
-                | {"lists": list_data(service, shares)},
+                {**notes(*deployed.pools), "scenario": deployment_id(deployed.pools),
+                 "fits": deployed.fits, "devices": deployed.devices,
+                 "currency": result.currency, "utilisation": options.utilisation,
+                 **result.as_json(), "fleet": needed and needed.as_json(),
+                 "lists": list_data(service, shares)},
                 None if deployed.fits and result.hour else False,
                 cost_figures(deployed, result, options, f"{service.id}{OF_SERVICE}{name}"), body,
                 csv_table({key: result.amounts[key] for key in NAMES if key in result.amounts}),
@@ -272,35 +276,11 @@ def _model(sold: Sold) -> str | None:
     return sold.model["en"] if sold.model else None
 
 
-def _finite(number: Any) -> float | None:
-    value = float(number)
-    return value if math.isfinite(value) else None
-
-
 def list_data(service: Prices, shares: Mapping[str, Amount]) -> dict[str, Any]:
     """Price lists of an API with the utilisation from which a deployment is cheaper."""
     lists = service.sold or {}
     return {name: {
         "model": _model(lists[name]), "since": lists[name].since,
         "until": lists[name].until, "hours": lists[name].hours, "holds": name in service.holding,
-        **dict(zip(("value", "low", "high"), map(_finite, share.points), strict=True))}
+        **finite(dict(zip(("value", "low", "high"), map(float, share.points), strict=True)))}
         for name, share in shares.items()}
-
-
-def cost_data(deployed: Service, result: Cost, options: CostOptions, needed: Fleet | None
-              ) -> dict[str, Any]:
-    """The answer as data; an amount without end is null."""
-    return notes(*deployed.pools) | {
-        "scenario": deployment_id(deployed.pools), "fits": deployed.fits,
-        "devices": deployed.devices, "currency": result.currency,
-        "utilisation": options.utilisation,
-        "hour": None if result.hour is None else result.hour.as_json(),
-        "server": None if result.server is None else result.server.as_json(),
-        "amounts": {name: {end: _finite(getattr(amount, end)) for end in ("value", "low", "high")}
-                    | {"unit": amount.unit} for name, amount in result.amounts.items()},
-        "owning": None if result.owned is None else {
-            name: float(value) for name, value in vars(result.owned).items()},
-        "fleet": None if needed is None else {
-            "deployments": {"most": needed.most, "mean": needed.mean},
-            "utilisation": needed.utilisation, "currency": needed.currency,
-            "per_hour": {name: HOUR * price for name, price in needed.per_hour.items()}}}

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from collections.abc import Mapping
 from typing import Any, get_args
 
 import click
 
+from calc.answer.load_test import load_test
 from calc.answer.request_lengths import Lengths
 from calc.answer.simulated_load import (
     SHARES,
-    System,
     UserLoad,
     cycle,
-    saturation,
     stated_load,
-    system_of,
-    with_overhead,
-    workload_of,
 )
 from calc.commands.options import (
     Number,
@@ -33,9 +28,8 @@ from calc.commands.options import (
     with_lengths,
 )
 from calc.commands.view import Table, View, deployment_id, heading, joined, notes, pools_line
-from calc.serving.metrics import MOST_SEQUENCES, Latency, Objective, Summary, summarise
-from calc.serving.requests import Prefixes, Run, in_prefix_cache, poisson
-from calc.serving.simulation import Coordination, simulate
+from calc.serving.metrics import MOST_SEQUENCES, Latency, Summary
+from calc.serving.simulation import Coordination
 from catalogue import ParamsError, Scenario, load_deployment
 from catalogue.reading.units import human
 
@@ -93,36 +87,9 @@ def command(scenario: str, settings: tuple[str, ...], lengths: str | None, varia
     pools = [with_lengths(pool, rows)
              for pool in load_deployment(scenario, overrides=[*settings, *of_lengths])]
     given, load = loaded(pools[-1], given, begin)
-
-    def system_for(listed: Sequence[tuple[int, int]],
-                   measured: Mapping[str, float] | None = None) -> System:
-        system = system_of(pools[-1], given["max_num_seqs"], policy, prefill_coordination,
-                           measured, pools[0] if len(pools) > 1 else None)
-        if not listed:
-            return system
-        cached = (pools[-1].inputs() | dict(measured or {}))["prefix_hit_share"]
-        return replace(system, lengths=None, shapes=tuple(
-            (prompt, answer, int(in_prefix_cache(prompt, cached))) for prompt, answer in listed))
-
-    system = system_for(rows)
-    prefixes = prefixes_of(pools[-1], system, given)
-    objective = Objective(ttft=given["ttft"] - system.overhead, tpot=given["tpot"])
-    try:
-        run = run_load(system, load, given, prefixes)
-        summary = summarise(run, objective=objective)
-        most = saturation(system if prefixes is None else system_for(  # hits as the run has them
-            rows if prefixes.turns == 1 else [], {
-                "prefix_hit_share": summary.hit_share,
-                "input_tokens": round(summary.input_tokens)}))
-    except ValueError as error:
-        raise ParamsError(str(error).rstrip(".") + ".") from None
-    summary = with_overhead(summary, system.overhead)
-    data = answer_of(pools, system, given, summary, most) | {
-        # the queue of a closed loop is never longer than its users
-        "bounded": given["rate"] is None or given["rate"] < most[0],
-        "settled": summary.steady and summary.window >= SETTLED * summary.e2e.mean,
-        "together": system.pool.ranks, "reasons": [reason.as_json() for reason in system.reasons],
-        "prefixes_simulated": prefixes is not None}
+    test = load_test(pools, rows, load, given, policy, prefill_coordination)
+    summary, reasons = test.summary, test.system.reasons
+    data = {"scenario": deployment_id(pools), **notes(*pools), **test.as_json(given)}
     asked = (f"{human(given['rate'], 'request/s')}" if given["rate"] is not None
              else f"{given['users']:,} users")
     start = "QUEUE GROWS WITHOUT BOUND at" if not data["bounded"] else (
@@ -131,7 +98,7 @@ def command(scenario: str, settings: tuple[str, ...], lengths: str | None, varia
     return View(f"{start} {asked}: {pools_line(pools)}", data, None if data["bounded"] else False,
                 body=[latency_table(summary), *number_lines(data, summary),
                       *doubt_lines(data, summary), *load_lines(data),
-                      *notes(*pools).values(), *(reason.text["en"] for reason in system.reasons)])
+                      *notes(*pools).values(), *(reason.text["en"] for reason in reasons)])
 
 
 def loaded(scenario: Scenario, given: dict[str, Any], begin: str | None
@@ -167,100 +134,6 @@ def loaded(scenario: Scenario, given: dict[str, Any], begin: str | None
     if given["ramp"] is None and load.users is not None:
         given["ramp"] = 0.0 if load.together else cycle(scenario, load)
     return given, load
-
-
-def prefixes_of(scenario: Scenario, system: System, given: Mapping[str, Any]) -> Prefixes | None:
-    """Prefixes that requests share; None without any.
-
-    Raises ParamsError, one sentence, where the options contradict each other or the deployment.
-    """
-    groups, tokens, turns = (given[name] for name in ("prefix_groups", "prefix_tokens", "turns"))
-    if groups is tokens is turns is None:
-        return None
-    stated = float(scenario.inputs()["prefix_hit_share"])
-    prompt, answer = system.shape[0], system.shape[1]
-    prefixes = Prefixes(groups or 1, tokens or 0, turns or 1, system.longest)
-    longest = prefixes.conversation_tokens(prompt, answer)
-    if stated:
-        problem = (f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an outcome "
-                   "where prefixes or turns are simulated, expected mechanisms.prefix_hit_share of "
-                   "0 or none")
-    elif groups is not None and not tokens:
-        problem = f"--prefix-groups {groups}: expected --prefix-tokens as well"
-    elif prefixes.tokens > prompt:
-        problem = (f"--prefix-tokens {tokens}: a prompt has {prompt:,} tokens, expected no more "
-                   "than that")
-    elif prefixes.turns > 1 and given["users"] is None:
-        problem = f"--turns {turns}: a turn follows the answer before it, expected --users"
-    elif prefixes.turns > 1 and longest > system.longest:
-        problem = (f"--turns {turns}: the last one would have {longest:,.0f} tokens, expected at "
-                   f"most {system.longest:,.0f} of prompt and answer")
-    else:
-        return prefixes
-    raise ParamsError(f"{problem}.")
-
-
-def run_load(system: System, load: UserLoad, given: Mapping[str, Any],
-             prefixes: Prefixes | None) -> Run:
-    """Simulate the requests; of a duration those that arrive in it."""
-    def serve(count: int) -> Run:
-        _check_size(count, system.shape[1])
-        workload = workload_of(system, load, count, given["ramp"] or 0.0, given["seed"], prefixes)
-        return simulate(workload, system.pool, system.decode, system.transfer,
-                        system.front_end_rate)
-
-    if given["duration"] is None:
-        return serve(given["requests"])
-    if given["rate"] is not None:
-        expected = given["rate"] * given["duration"]
-        _check_size(expected, system.shape[1])
-        drawn = poisson(given["rate"], int(expected + 10 * math.sqrt(expected) + 10),
-                        system.shapes, given["seed"])
-        arrived = sum(request.arrival <= given["duration"] for request in drawn)
-        if not arrived:
-            raise ParamsError("no request arrives in this time, expected a longer duration or a "
-                              "higher rate.")
-        return serve(arrived)
-    count = 10 * given["users"]
-    while True:  # a run of more requests begins as one of fewer does
-        run = serve(count)
-        arrived = sum(outcome.arrival <= given["duration"] for outcome in run.outcomes)
-        if arrived < count:
-            return serve(max(arrived, given["users"]))
-        count *= 2
-
-
-def _check_size(count: float, output_tokens: int) -> None:
-    most = min(MOST_REQUESTS, MOST_TOKENS // max(1, output_tokens))
-    if count > most:
-        raise ParamsError(f"{count:,.0f} requests of {output_tokens:,} output tokens are too many "
-                          f"to simulate, expected at most {most:,}.")
-
-
-def plain(value: Any) -> Any:
-    """A number or latency as JSON data; what is not finite is null."""
-    if isinstance(value, Latency):
-        points = {f"p{share * 100:g}": value.at(share) for share in SHARES}
-        return {"mean": plain(value.mean), "half_width": plain(value.half_width)} | {
-            name: plain(point.value) for name, point in points.items()} | {"intervals": {
-                name: [plain(point.low), plain(point.high)] for name, point in points.items()}}
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def answer_of(pools: Sequence[Scenario], system: System, given: Mapping[str, Any],
-              summary: Summary, most: tuple[float, str]) -> dict[str, Any]:
-    """The answer as data, SI units."""
-    lengths = system.lengths
-    workload = {name: plain(value) for name, value in given.items() if value is not None} | {
-        "arrivals": "poisson" if given["rate"] is not None else "closed-loop",
-        "lengths": asdict(lengths) if lengths else {"distribution": "listed"},
-        "mean_tokens": list(system.shape), "longest_tokens": plain(system.longest),
-        "policy": system.pool.limits.policy, "prefill_coordination": system.pool.coordination}
-    numbers = {field.name: plain(getattr(summary, field.name)) for field in fields(summary)}
-    if not any(math.isfinite(given[name]) for name in ("ttft", "tpot")):
-        numbers |= {"goodput": None, "good": None}
-    return {"scenario": deployment_id(pools), **notes(*pools), "workload": workload, **numbers,
-            "saturation_rate": most[0], "saturation_from": most[1]}
 
 
 def latency_table(summary: Summary) -> Table:

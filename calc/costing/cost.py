@@ -38,6 +38,7 @@ from calc.physics.arrays import Number, select
 from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import Scenario
 from catalogue.planning import OWNERSHIPS, Prices, Sold
+from catalogue.reading.jsonfile import finite
 from catalogue.reading.units import DAY, HOUR, YEAR
 
 DAYS_OF_MONTH = YEAR / DAY / 12
@@ -265,6 +266,12 @@ class Fleet:
     currency: str | None
     per_hour: Mapping[str, float]
 
+    def as_json(self) -> dict[str, Any]:
+        """The fleet as data, costs by the hour."""
+        return {"deployments": {"most": self.most, "mean": self.mean},
+                "utilisation": self.utilisation, "currency": self.currency,
+                "per_hour": {name: HOUR * price for name, price in self.per_hour.items()}}
+
 
 def fleet(scenario: Scenario, cards: float, rates: Sequence[float], throughput: float,
           prices: Prices, options: CostOptions) -> Fleet:
@@ -377,6 +384,18 @@ class Cost:
     amounts: dict[str, Amount]
     owned: Bill | None
     cards: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Prices and amounts as data; an amount without end is null."""
+        return {
+            "hour": self.hour and self.hour.as_json(),
+            "server": self.server and self.server.as_json(),
+            "amounts": {name: finite({
+                "value": float(amount.value), "low": float(amount.low),
+                "high": float(amount.high), "unit": amount.unit})
+                for name, amount in self.amounts.items()},
+            "owning": self.owned and {
+                name: float(value) for name, value in vars(self.owned).items()}}
 
     @property
     def hour_of_parts(self) -> Amount | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -140,3 +141,16 @@ def rounded(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return [rounded(value) for value in data]
     return float(f"{data:.{WRITTEN}g}") if isinstance(data, float) else data
+
+
+def finite(value: Any) -> Any:
+    """Plain data as JSON takes it: what is infinite or no number is None.
+
+    >>> finite({"rate": 2.0, "times": (0.5, float("inf"))})
+    {'rate': 2.0, 'times': [0.5, None]}
+    """
+    if isinstance(value, dict):
+        return {name: finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
