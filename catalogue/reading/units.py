@@ -52,7 +52,8 @@ _CURRENCY = re.compile(rf"([$¥])\s*({_NUMBER})(?=/|$)")
 _TYPES = {list: "a list", dict: "keys and values"}
 _SPELLINGS = {"tok": "token", "toks": "token", "req": "request", "reqs": "request",
               "user": "request", "users": "request", "sec": "s", "secs": "s", "msec": "ms",
-              "µs": "us", "μs": "us", "usec": "us", "hr": "h", "hrs": "h", "RMB": "CNY",
+              "µs": "us", "μs": "us", "usec": "us", "hr": "h", "hrs": "h",
+              "RMB": "CNY", "usd": "USD", "cny": "CNY", "rmb": "CNY",
               "t": "token", "tps": "token/s", "rps": "request/s", "qps": "request/s",
               **{f"{prefix}bps": f"{prefix}b/s" for prefix in "kMGT"}}
 LONGEST = 100  # characters of a quantity
