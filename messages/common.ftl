@@ -863,10 +863,6 @@ hours =
     .en = hours
     .zh = 时段
 
-alone =
-    .en = alone
-    .zh = 单独
-
 from-low-to-high =
     .en = { $low } to { $high }
     .zh = { $low } 至 { $high }

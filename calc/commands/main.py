@@ -37,7 +37,7 @@ GROUPS: dict[str, Commands] = {
         "simulate": ("simulate", "Simulate requests step by step: percentiles, goodput."),
         "cost": ("cost", "Cost of tokens, energy and years; break-even with an API."),
         "capacity": ("capacity", "Replicas for a day of users; spares; cache tiers."),
-        "decide": ("deciding.decide", "Sensitivity: which inputs a result depends on."),
+        "decide": ("decide", "Sensitivity: which inputs a result depends on."),
         "sweep": ("sweep", "Evaluate many deployments; keep the Pareto front.")},
     "Act": {
         "deploy": ("deploy", "Write the files that start and monitor a deployment."),
