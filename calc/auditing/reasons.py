@@ -200,7 +200,7 @@ def _end(state: str, point: Point | None) -> Pair:
     slower = plain(point.slower, 2) if point else ""
     english = {
         ALWAYS: "it fires all the time", PERHAPS: "it may fire although nothing is wrong",
-        SOUND: "it tells trouble from health",
+        SOUND: "it separates failures from normal operation",
         LATE: f"it fires only when requests take {slower} times as long, too late"}
     return say("end", english.get(state, "it never fires"), state=state, slower=slower)
 

@@ -263,7 +263,7 @@ def kind_label(kind: str) -> Pair:
     """A kind of deployments in words, of ``KINDS``."""
     english = {
         ALL: "all systems", SERVERS: "servers", SPARSE: "servers with sparse attention",
-        WIDENED: "servers whose kernels widen weights as they multiply and are in no table",
+        WIDENED: "servers with weight-only kernels that are in no table",
         HOSTS: "experts on the host"}
     return say("kind", english[kind], name=kind)
 
@@ -450,15 +450,15 @@ def stand_ins(scenario: Scenario) -> Pair | None:
     measured = {of_maker(own.of) for own in discrepancy().left_out.values()}
     parts = [] if borrowed is None else [say(
         "mechanisms-of",
-        f"'{device.id}' names no mechanisms, so efficiencies and overheads are those of "
-        f"'{borrowed}' (mechanisms: NAME in its file says which)",
+        f"'{device.id}' has no 'mechanisms': efficiencies and overheads are those of '{borrowed}' "
+        "(mechanisms: NAME in its file selects others)",
         device=device.id, borrowed=borrowed)]
     # of hosts a maker says little
     if of_maker(name) not in measured and not name.startswith(HOSTS):
         kind = kind_label(name.split("/", maxsplit=1)[0])
         parts.append(say("none-measured",
-                         f"no {kind[0]} on cards of {device.vendor} were measured, so the interval "
-                         "is that of other makers, wider by as much as makers differ",
+                         f"no measurements of {kind[0]} on cards of {device.vendor}: intervals are "
+                         "those of other vendors, widened by the spread between vendors",
                          kind=kind, vendor=device.vendor))
     parts += [rejected_words(law, str(scenario.engine)) for law in (
         scenario.running.rejected[scenario.way] if scenario.running else ()) if law.rejected]

@@ -104,10 +104,10 @@ def _line(pool: str, name: str, recipe: Recipe, counts: Mapping[str, int]) -> Pa
     source, (en, zh) = sources()[recipe.source], POOLS.get(pool, POOLS["decode"])
     url, date = source.get("url", ""), source.get("date", source.get("read", ""))
     more, fewer, other = (counts[kind] for kind in ("more", "fewer", "other"))
-    return (f"beside the recipe {name}{en} ({url}, {date}): {more} more, {fewer} fewer, {other} "
-            f"other values: see {FILE}",
-            f"对照官方配方 {name}{zh}（{url}，{date}）：多设 {more} 项，少设 {fewer} 项，"
-            f"取值不同 {other} 项，详见 {FILE}")
+    return (f"Compared with the published recipe {name}{en} ({url}, {date}): {more} settings "
+            f"added, {fewer} left out, {other} with other values.",
+            f"与官方配方 {name}{zh}（{url}，{date}）相比：多设 {more} 项，少设 {fewer} 项，"
+            f"取值不同 {other} 项。")
 
 
 def _purpose(recipe: Recipe) -> Pair:
@@ -254,9 +254,9 @@ def _reason(rows: Sequence[Unset], pool: Pool, name: str, value: str | None) -> 
 def lines(comparisons: Mapping[str, Comparison | None]) -> list[Pair]:
     """What is printed: a line per pool, one for all where no recipe is known."""
     if not any(comparisons.values()):
-        return [("no published recipe of this engine is known for the model on such cards",
-                 "未见该引擎在此类卡上部署该模型的官方配方")]
+        return [("No published recipe of this engine is known for the model on such cards.",
+                 "未见该引擎在此类卡上部署该模型的官方配方。")]
     return [comparison.line if comparison else (
-        f"no published recipe is known for the {name} pool",
-        f"{'预填充池' if name == 'prefill' else '解码池'}未见官方配方")
+        f"No published recipe is known for the {name} pool.",
+        f"{'预填充池' if name == 'prefill' else '解码池'}未见官方配方。")
         for name, comparison in comparisons.items()]

@@ -73,21 +73,21 @@ def bound_words() -> dict[str, Pair]:
     """Why a deployment is not in the answer, in the order in which it is asked."""
     kinds = kind_words()
     english = {
-        "unknown": "precisions of which no source says that an engine runs them on the card",
+        "unknown": "precisions without a source that an engine runs them on the card",
         "unpublished": "precisions in which no checkpoint of the model is known to be published "
                        "(--any-format tries them)",
         "widened": "precisions that widen the published weights, which run on the card as they are "
                    "(--any-format tries them)",
-        "unpriced": "cards without a price, which no cost can be told of",
-        "quality": "precisions whose published scores do not keep the quality that is asked for",
+        "unpriced": "cards without a price, where the cost decides",
+        "quality": "precisions whose published scores are below the required quality",
         "pipeline": f"layouts of more than {MOST_STAGES} pipeline stages, or of stages inside a "
                     "server (space.pipeline tries them)",
         "memory": "do not fit the memory",
-        "pace": "decode steps alone already break a limit",
-        "objective": "no better than one found, even without their prompts",
-        "saturated": "cannot keep up with what is asked",
-        "limits": "computed, and break a limit",
-        "beaten": "within all limits, and another is better",
+        "pace": "exceed a limit by decode steps alone",
+        "objective": "no better than the best so far, even without prefill",
+        "saturated": "cannot keep up with the requests",
+        "limits": "exceed a limit when fully computed",
+        "beaten": "within all limits, but another is better",
         "front": "on the front"}
     return {name: kinds[name] if name in kinds else
             say("bound", english[name], name=name, most=MOST_STAGES) for name in ORDER}

@@ -234,8 +234,8 @@ def doubt_words() -> dict[str, Pair]:
                       "which come at random in several chunks, take longer than an answer, or are "
                       "in nearly every step"),
         "few": say("prompts-come-at-random-to",
-                   "few requests are in flight and prompts come at random: which of them meet "
-                   "decides the mean"),
+                   "few requests are in flight and prompts come at random: the mean depends "
+                   "on which of them coincide"),
         "equal": say("requests-of-one-length",
                      "all answers have one length, so that requests fall into step"),
         "held": say("ranks-hold-back-prompts-of",
@@ -245,8 +245,8 @@ def doubt_words() -> dict[str, Pair]:
                         "ranks admit requests together (balance), which the closed form leaves "
                         "out"),
         "saturated": say("prompts-at-random-take-most",
-                         "prompts come at random and take most of a replica's time: how many wait "
-                         "then varies widely"),
+                         "prompts come at random and take most of a replica's time: the queue "
+                         "varies widely"),
         "in_turn": say("requests-are-dealt-to-replicas",
                        "requests are assigned to replicas in turn and mostly wait for prompts, so "
                        "all depends on which prompts coincide"),

@@ -136,20 +136,20 @@ def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
         engine = _engines(subject)
         return problem_of(DRAFTS, "draft_method", lambda: say(
             "drafter-that-no-engine-starts",
-            f"draft_method {method} of '{model}': {engine[0]} is not shown to draft with it, "
-            "expected the model's own layer or no drafted tokens",
+            f"draft_method {method} of '{model}': no source shows that {engine[0]} supports "
+            "it, expected the model's own layer or no drafted tokens",
             method=method, model=model, engine=engine), drafts=drafts)
     if subject.engines_own and not cut.drafter and not subject.model.drafts:
         return problem_of(DRAFTS, "draft_tokens", lambda: say(
             "drafted-tokens-no-layer-that",
-            f"{drafts} drafted tokens: no layer that drafts is published with '{model}', "
-            "expected 0", drafts=drafts, model=model), drafts=drafts)
+            f"{drafts} drafted tokens: no MTP layer is published for '{model}', expected 0",
+            drafts=drafts, model=model), drafts=drafts)
     if cut.pipeline == 1 or (subject.staged_drafts if cut.drafter else subject.stages_draft):
         return None
     return problem_of(DRAFTS, "draft_tokens", lambda: say(
         "drafted-tokens-in-pipeline-stages",
-        f"{drafts} drafted tokens in {cut.pipeline} pipeline stages: {_engines(subject)[0]} draft "
-        "none there", drafts=drafts, pipeline=cut.pipeline, engine=_engines(subject)),
+        f"{drafts} drafted tokens in {cut.pipeline} pipeline stages: not supported by "
+        f"{_engines(subject)[0]}", drafts=drafts, pipeline=cut.pipeline, engine=_engines(subject)),
         drafts=drafts, stages=cut.pipeline)
 
 
@@ -234,10 +234,10 @@ def layout_problems(name: str, starts: Mapping[str, bool], subject: Subject, cut
             name=name), spares=cut.spares)
     if cut.context > 1 and not starts.get("dealt_cache"):
         sparse = bool(subject.numbers["index_topk"])
-        of = "of a model with an indexer " if sparse else ""
+        of = "for models with an indexer " if sparse else ""
         yield problem_of(ENGINE, SHARED_CACHE, lambda: say(
             "deals-no-cache-over-ranks",
-            f"{name}: deals no cache {of}over ranks on these cards, expected 1",
+            f"{name}: does not support {SHARED_CACHE} {of}on these cards, expected 1",
             name=name, shared_cache=SHARED_CACHE, sparse=sparse), ranks=cut.context)
 
 
@@ -279,7 +279,7 @@ def class_words() -> dict[str, Pair]:
 def kind_words() -> dict[str, Pair]:
     """Of ``KINDS``, what is left out so."""
     english = {
-        HOST_FORMAT: "precisions made for experts on processors",
+        HOST_FORMAT: "precisions made for experts on CPUs",
         KERNEL: "precisions that engines refuse on the card",
         CONTEXT: "requests longer than the model takes",
         "division": "layouts that do not divide the model or the cards evenly",
@@ -333,8 +333,8 @@ def host_problem(subject: Subject, _: Cut) -> Problem | None:
     stored, of = subject.precision.weights.routed_expert, subject.precision.id
     return problem_of(HOST_FORMAT, "precision", lambda: say(
         "experts-of-are-stored-in",
-        f"experts of {of} are stored in '{stored}', which kernels of processors read; no engine "
-        "multiplies it on the card", of=of, stored=stored), stored=stored)
+        f"experts of {of} are stored in '{stored}', which only CPU kernels read; no engine "
+        "computes with it on the card", of=of, stored=stored), stored=stored)
 
 
 def refused_problem(subject: Subject, _: Cut) -> Problem | None:
@@ -585,9 +585,9 @@ def announced(cards: Iterable[Device | str]) -> Pair | None:
     """
     entries = {card.id: card for card in map(_entry, cards) if card.announced}
     notes = [say("only-announced",
-                 f"'{card.id}' is only announced ({card.announced.date}): its numbers are promises "
-                 "of its maker or assumptions, none of its speed was measured, and the card that "
-                 "is sold may differ.", device=card.id, date=str(card.announced.date))
+                 f"'{card.id}' is only announced ({card.announced.date}): its numbers are "
+                 "announced by its vendor or assumed, its speed was not measured, and the card "
+                 "that is sold may differ.", device=card.id, date=str(card.announced.date))
              for card in entries.values() if card.announced]
     return join((" ", ""), notes) if notes else None
 

@@ -19,11 +19,10 @@ LOADED = "import json, sys; {}; print(json.dumps(sorted(sys.modules)), file=sys.
 @pytest.mark.parametrize(("program", "spared"), [
     ("import calc", {"catalogue", "numpy", "pydantic", "yaml"}),
     ("import will_it_fit", {"catalogue", "numpy", "pydantic", "yaml"}),
-    ("import calc, catalogue; plan = catalogue.load_scenario('s0-scenario-1'); "
-     "calc.estimate(plan).as_json()", {"babel", "fluent"}),
     ("from calc.launching.launch import deployment, files_of; "
      "files_of(deployment('h200-r1-vllm-tp8'))", {"babel", "fluent"}),
-    ("from calc.commands.main import main; main(['estimate', 'h200-r1-vllm-tp8'])", set())])
+    *((f"from calc.commands.main import main; main({asked.split()})", {"babel", "fluent"})
+      for asked in ("estimate h200-r1-vllm-tp8", "estimate s0-scenario-1 --json"))])
 def test_libraries_that_are_not_needed_are_not_loaded(program, spared):
     done = subprocess.run([sys.executable, "-c", LOADED.format(program)], check=True,
                           capture_output=True, text=True)
