@@ -61,7 +61,7 @@ def test_demand_of_a_goal_has_what_follows_from_its_agent():
 @pytest.mark.parametrize(("setting", "message"), [
     ("demand.input_tokens=100", "'input_tokens' follows from the 'agent'"),
     ("demand.arrivals=burst", "'arrivals' follows from the 'agent'"),
-    ("demand.agent.turns=null", "expected a number"),
+    ("demand.agent.turns=null", "expected a plain number"),
     ("demand.agent.shared_prefix=12001", "expected at most 12000 token"),
     ("demand.agent.wait=1 s", "unknown key 'wait'"), ("demand.agent=many", "a group of keys"),
     ("demand.users=null", "expected 'users' beside it"),
