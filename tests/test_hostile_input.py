@@ -72,7 +72,7 @@ WORKING = (  # commands that the door of arguments spoils
     ("deploy", PLAN, "-o", "out"), ("show", "vllm"),
     ("log", str(LOGS[0]), "--set=device=nvidia-h20"),
     ("dev", "kernels", "list", "--tables=nothing"))
-UNTRIED = {"--write", "--scheduler", "--workers", "--output", "--out", "--help", "--book"}
+UNTRIED = {"--write", "--scheduler", "--workers", "--help"}
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 Case = Callable[[Draw, Path], list[str]]
@@ -239,7 +239,7 @@ def startup(draw: Draw, folder: Path) -> list[str]:
     path = folder / "spoilt.log"
     write(draw, path, text, text.decode().splitlines(), lambda lines: "\n".join(map(str, lines)))
     return ["log", str(path), "--set=device=nvidia-h200-sxm", *one_of(draw, (
-        (), ("--set=model=gpt-oss-120b",), ("--output=out",)))]
+        (), ("--set=model=gpt-oss-120b",), ("-oout",)))]
 
 
 def config(draw: Draw, folder: Path) -> list[str]:
