@@ -831,14 +831,6 @@ that-it-was-measured =
     .en = , measured
     .zh = （实测）
 
-problem =
-    .en = { $option }: { $why }.
-    .zh = { $option }：{ $why }。
-
-cannot-be-written =
-    .en = { $name }: cannot be written ({ $why }).
-    .zh = { $name }：无法写入（{ $why }）。
-
 starts-under =
     .en = starts under { $engine }
     .zh = 可用 { $engine } 启动

@@ -84,8 +84,7 @@ class LazyGroup(click.Group):
             if cmd_name in commands:
                 name, _, attribute = commands[cmd_name][0].partition(":")
                 module = import_module(f"{__package__}.{name}")
-                return getattr(module, attribute or "command", None) or _argparse_command(
-                    module, cmd_name)
+                return getattr(module, attribute or "command")
         return None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -103,26 +102,6 @@ class LazyGroup(click.Group):
         for section, commands in self.sections.items():
             with formatter.section(section):
                 formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
-
-
-def _argparse_command(module: Any, name: str) -> click.Command:
-    """Run a module that still parses its own arguments."""
-    from calc.commands.arguments import Parser
-    from calc.commands.printing import begin
-
-    @click.command(name, add_help_option=False, context_settings={
-        "ignore_unknown_options": True, "allow_extra_args": True})
-    @click.argument("words", nargs=-1, type=click.UNPROCESSED)
-    def run(words: tuple[str, ...]) -> int:
-        begin(click.get_current_context().find_root().obj)
-        parser = Parser(prog=f"{SCRIPT} {name}")
-        module.add_arguments(parser)
-        parser.add_argument("--json", action="store_true")
-        args = parser.parse_args(words)
-        args.command = name
-        return int(module.run(args))
-
-    return run
 
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

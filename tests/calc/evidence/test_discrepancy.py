@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from calc.commands.evidence.discrepancy import with_estimates
 from scipy.integrate import quad
 from scipy.stats import binom
 
 import catalogue
+from calc.commands.discrepancy import with_estimates
 from calc.evidence import classes, discrepancy, validation
 from calc.evidence.discrepancy import (
     Residuals,
