@@ -126,6 +126,8 @@ def test_documents_name_the_version_of_the_package():
         "README.md", "README.zh.md", "book/taking.md", "CITATION.cff"))
     assert set(re.findall(r"will_it_fit-([\d.]+)-py3|^version: (.+)$", text, re.MULTILINE)) == {
         (version, ""), ("", version)}
+    changes = (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## {re.escape(version)} ", changes, re.MULTILINE), "make release needs it"
 
 
 @pytest.mark.parametrize("path", sorted((PROJECT / ".github" / "workflows").glob("*.yml")),
