@@ -28,12 +28,10 @@ from catalogue.reading.yamlfile import display_path, note
 if TYPE_CHECKING:
     from fluent.runtime import FluentBundle  # imported where a file is read: it takes a while
 
-
 FOLDER = ROOT.parent / "messages"
 LANGUAGES = ("en", "zh")
 LONGEST = 1 << 20  # characters of a value; the texts are the project's
 _HEAD = re.compile(r"^([a-zA-Z][\w-]*) *=", re.MULTILINE)
-
 
 Pair = tuple[str, str]  # English, Chinese
 Value = str | SupportsIndex | Pair
