@@ -269,7 +269,8 @@ def _refused_entries(cls: type[Entry], data: Any, path: Path) -> Iterator[str]:
                         except ParamsError as error:
                             yield from error.problems
             elif group:
-                yield from _refused_entries(group, raw, path)
+                offer = {"device": raw} if isinstance(raw, str) else raw  # as a goal names cards
+                yield from _refused_entries(group, offer, path)
 
 
 def _provenance(data: Any, path: Path) -> Provenance:

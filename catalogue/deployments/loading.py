@@ -195,7 +195,11 @@ def _family(path: Path, device: str | Path | None = None) -> Family:
     engine = running_engine(base)
     shared: ScenarioFile = library.load("scenarios", path,
                                         file=underlaid(base, engine) if engine else base)
-    of = {key: load_scenario(f"{path}{SEPARATOR}{key}", device) for key in keys}
+    mistakes, of = Mistakes(), dict[str, Scenario]()
+    for key in keys:
+        with mistakes:
+            of[key] = load_scenario(f"{path}{SEPARATOR}{key}", device)
+    mistakes.report()
     return Family(shared.id, shared.title, shared.note, shared.section, tuple(of.values()),
                   load_pools(path, device), shared.documented)
 

@@ -1,5 +1,8 @@
 """Files of a reader's own: what they may leave out, and all mistakes of them at once."""
 
+import json
+from functools import partial
+
 import pytest
 
 import calc
@@ -88,6 +91,21 @@ def test_all_mistakes_of_a_plan_and_its_card_are_reported_at_once(tmp_path):
     assert "did you mean 'memory_bandwidth'" in str(caught.value)
 
 
+@pytest.mark.parametrize(("kind", "text", "lines"), [
+    ("goals", "model: deepsek-v3\ndevices: [card]\ncards: {most: 8}\ndemand: {users: many}\n",
+     {"mine.yml:1", "mine.yml:4", "card.yml:2", "card.yml:3", "card.yml:4", "card.yml:1"}),
+    ("scenarios", PLAN.strip().replace("falcon-128.yml", "nvidia-h200-sxm") + "\nvariants:\n"
+     "  few: {parallelism: {tensor_parallel: 3}}\n  many: {cluster: {nodes: none}}\n",
+     {"mine.yml:7", "mine.yml:8"})])
+def test_all_mistakes_of_a_goal_and_of_variants_are_reported_at_once(tmp_path, kind, text, lines):
+    write(tmp_path, "card", MISTAKEN_CARD)
+    load = catalogue.load_family if kind == "scenarios" else partial(catalogue.load, kind)
+    with pytest.raises(ParamsError) as caught:
+        load(write(tmp_path, "mine", text))
+    assert {problem.removeprefix(f"{tmp_path}/").partition(": ")[0]
+            for problem in caught.value.problems} == lines
+
+
 @pytest.mark.parametrize(("engine", "known"), [
     ("", {"max_num_batched_tokens": 8192, "block_size": 64, "memory_utilization": 0.9}),
     ("engine: vllm-ascend@0.18.0", {"block_size": 128})])
@@ -131,3 +149,21 @@ def test_a_file_beside_is_found_by_its_name(tmp_path, name):
            "input_tokens: 2048, output_tokens: 512}\n"
     offer, = catalogue.load("goals", write(tmp_path, "goal", goal)).devices
     assert catalogue.load_device(offer.device).id == "falcon-128"
+
+
+def test_a_search_offers_a_card_of_which_no_engine_is_known(cli, tmp_path):
+    write(tmp_path, "falcon-128", CARD)
+    goal = write(tmp_path, "goal", """
+model: deepseek-v3
+devices: [falcon-128]
+cards: {fewest: 8, most: 8}
+demand: {users: 8, input_tokens: 2048, output_tokens: 512}
+space: {tensor: [8], drafts: [0], chunks: [8192], pools: [one]}
+precisions: [fp8-block]
+""")
+    code, out, err = cli("search", str(goal), "--json", "-o", str(tmp_path / "out"))
+    assert (code, err) == (0, "")
+    assert json.loads(out)["front"]
+    plan = tmp_path / "out" / "goal-1.yml"
+    assert "plain-server" not in plan.read_text("utf-8")
+    assert catalogue.load_scenario(plan).device.id == "falcon-128"
