@@ -195,8 +195,8 @@ def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str
         lines.append(("energy", f"cards {amounts['energy_per_token']} of output and "
                       f"{amounts['cards_power']} busy{site}"))
     if "capital" in amounts:
-        lines.append(("owning", f"{amounts['capital']} of capital, {amounts['yearly']} a year, "
-                      f"{amounts['tco']} in all{payback_words(result.amounts.get('payback'))}"))
+        lines += [("owning", f"{amounts['capital']} of capital, {amounts['yearly']} a year"),
+                  ("TCO", amounts["tco"] + payback_words(result.amounts.get("payback")))]
     return lines
 
 

@@ -52,6 +52,10 @@ class Command(click.Command):
         given = list(args)  # parsing consumes them
         try:
             return super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            what = error.param.make_metavar(ctx) if error.param else "argument"
+            raise click.UsageError(
+                f"{what} is missing, see `{ctx.command_path} --help`", ctx) from None
         except click.NoSuchOption as error:
             name = error.option_name
             value = next((word for before, word in itertools.pairwise(given)
@@ -205,9 +209,9 @@ class Number(click.ParamType):
             number = quantity(option, value, self.unit)
         if (not self.least <= number <= self.most or (self.above and number == self.least)
                 or (self.whole and number != int(number))):
+            most = f" and at most {self.most:g}" if number > self.most or self.most < 1e9 else ""
             raise ParamsError(f"{option}: expected a {'whole ' * self.whole}number "
-                              f"{'above' if self.above else 'of at least'} {self.least:g} and at "
-                              f"most {self.most:g}.")
+                              f"{'above' if self.above else 'of at least'} {self.least:g}{most}.")
         return int(number) if self.whole else float(number)
 
 
