@@ -40,7 +40,7 @@ from catalogue.kernels import (
     tables,
 )
 from catalogue.planning import UNNAMED
-from catalogue.reading.files import write_whole
+from catalogue.reading.files import Mistakes, write_whole
 from catalogue.reading.values import is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
@@ -140,6 +140,15 @@ class _Builder:
         own = is_path(str(reference)) and path.parent != library.folder_of(kind)
         return entry, str(path.absolute()) if own else entry.id
 
+    def entries(self, *references: tuple[str, str, Plain]) -> list[tuple[Any, str]]:
+        """Entries of several arguments (kind, name, reference); all mistakes are reported."""
+        mistakes, entries = Mistakes(), []
+        for reference in references:
+            with mistakes:
+                entries.append(self.entry(*reference))
+        mistakes.report()
+        return entries
+
     def count(self, name: str, value: Plain) -> int:
         """A whole number of cards."""
         if not re.fullmatch(r"0*[1-9][0-9]{0,4}", str(value).strip()):
@@ -217,8 +226,9 @@ def deployment_plan(*, model: Plain, card: Plain, cards: Plain | None = None,
     Raises ParamsError, one sentence that names the argument, for a value that cannot be used.
     """
     builder = _Builder({**locals()}, _PATHS, flags)
-    its_model, model_name = builder.entry("models", "model", model)
-    device, card_name = builder.entry("devices", "card", card)
+    (its_model, model_name), (device, card_name), *_ = builder.entries(
+        ("models", "model", model), ("devices", "card", card),
+        *(("precisions", "precision", name) for name in [precision] if name is not None))
     if device.node is None:
         raise ParamsError(f"{builder.option('card')}: no server is known for '{device.id}', "
                           "expected 'node' in its file.")
@@ -404,8 +414,8 @@ def goal_plan(*, model: Plain, card: Plain | Sequence[Plain], cards: Plain | Non
     Raises ParamsError, one sentence that names the argument, for a value that cannot be used.
     """
     builder = _Builder({**locals()}, _GOAL_PATHS, flags)
-    its_model, model_name = builder.entry("models", "model", model)
-    devices = [builder.entry("devices", "card", name) for name in listed(card)]
+    (its_model, model_name), *devices = builder.entries(
+        ("models", "model", model), *(("devices", "card", name) for name in listed(card)))
     nodes = [library.load("nodes", device.node) for device, _ in devices if device.node]
     servers = MOST_SERVERS * max((int(node.devices_per_node.value) for node in nodes),
                                  default=USUAL_CARDS)

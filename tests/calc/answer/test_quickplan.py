@@ -85,6 +85,11 @@ def test_a_bad_value_gets_one_sentence_that_names_its_option(build, values, sent
         load(build(**R1 | values, flags=True).file)
 
 
+def test_unknown_names_are_reported_together():
+    with pytest.raises(ParamsError, match=r"(?s)^model: .*\ncard: .*\nprecision: "):
+        deployment_plan(model="r10", card="h2000", precision="fp9")
+
+
 @pytest.mark.parametrize(("layout", "degrees"), [
     ("TP4", (4, 1, 2, 1)), ("PP2", (4, 2, 1, 1)), ("DP8/EP8", (1, 1, 8, 8)),
     ("EP8", (8, 1, 1, 8)), ("tp4 dp2 ep8", (4, 1, 2, 8))])
