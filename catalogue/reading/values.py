@@ -165,7 +165,7 @@ def si_number(raw: Any, rule: Unit) -> float | int:
         bound = "more than" if rule.exclusive else "at least"
         raise ValueError(f"'{raw}' is out of range, expected {bound} {rule.minimum:g}")
     if rule.maximum is not None and value > rule.maximum:
-        percent = rule.maximum == 1 and rule.unit == units.DIMENSIONLESS and value <= 100
+        percent = rule.maximum == 1 and rule.unit == units.DIMENSIONLESS and 10 <= value <= 100
         raise ValueError(f"'{raw}' is out of range, expected at most {units.plain(rule.maximum)}"
                          + (f", or {raw}%" if percent and "%" not in str(raw) else ""))
     if not rule.bits and (in_bytes := units.in_bytes(raw)):
