@@ -72,7 +72,7 @@ WORKING = (  # commands that the door of arguments spoils
     ("deploy", PLAN, "-o", "out"), ("show", "vllm"),
     ("log", str(LOGS[0]), "--set=device=nvidia-h20"),
     ("dev", "kernels", "list", "--tables=nothing"))
-UNTRIED = {"--write", "--scheduler", "--workers", "--help"}
+UNTRIED = {"--write", "--scheduler", "--workers", "--help", "--book", "--open", "--save"}
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 Case = Callable[[Draw, Path], list[str]]
@@ -239,7 +239,7 @@ def startup(draw: Draw, folder: Path) -> list[str]:
     path = folder / "spoilt.log"
     write(draw, path, text, text.decode().splitlines(), lambda lines: "\n".join(map(str, lines)))
     return ["log", str(path), "--set=device=nvidia-h200-sxm", *one_of(draw, (
-        (), ("--set=model=gpt-oss-120b",), ("-oout",)))]
+        (), ("--set=model=gpt-oss-120b",), ("-o", "out")))]
 
 
 def config(draw: Draw, folder: Path) -> list[str]:
@@ -250,14 +250,17 @@ def config(draw: Draw, folder: Path) -> list[str]:
 
 
 @functools.cache
-def options_of(command: str) -> list[str]:
+def options_of(*command: str) -> list[str]:
     """The options in the help of a command."""
-    return sorted({*re.findall(r"(?<![\w-])--[a-z][a-z-]*", run([command, "--help"])[1])} - UNTRIED)
+    printed = run([*command, "--help"])[1]
+    return sorted({*re.findall(r"(?<![\w-])--[a-z][a-z-]*", printed)} - UNTRIED)
 
 
 def options(draw: Draw, folder: Path) -> list[str]:
     """A command that works, with one to three arguments changed or added."""
     words = list(one_of(draw, WORKING))
+    command = words[:1] if words[0] != "dev" else [
+        word for word in words if not word.startswith("-")]
     for _ in range(draw(st.integers(1, 3))):
         word = one_of(draw, TYPED)
         edit = draw(st.integers(0, 3))
@@ -266,7 +269,7 @@ def options(draw: Draw, folder: Path) -> list[str]:
         elif edit == 1:
             words.append(f"--set={one_of(draw, PATHS)}={word}")
         else:
-            option = one_of(draw, options_of(words[0]))
+            option = one_of(draw, options_of(*command))
             words.append(option if draw(st.integers(0, 4)) == 0 else f"{option}={word}")
     return words
 
@@ -277,8 +280,8 @@ DOORS: dict[str, tuple[Case, int]] = {  # the door, and its cases for 100 exampl
                        ("simulate", "FILE", "--rate=1", "--requests=4"),
                        ("deploy", "FILE", "-o", "out")), 60),
     "device": (entry(["devices"], ("estimate", PLAN, "--set=device=FILE"),
-                     ("decide", PLAN, "--set=device=FILE"), ("devices", "FILE")), 200),
-    "model": (entry(["models"], ("estimate", PLAN, "--set=model=FILE"), ("models", "FILE")), 200),
+                     ("decide", PLAN, "--set=device=FILE"), ("show", "FILE")), 200),
+    "model": (entry(["models"], ("estimate", PLAN, "--set=model=FILE"), ("show", "FILE")), 200),
     "goal": (entry(["goals"]), 250),
     "prices": (entry(["prices"], ("cost", PLAN, "--prices", "FILE"),
                      ("cost", PLAN, "--api", "FILE")), 200),
