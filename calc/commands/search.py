@@ -198,7 +198,8 @@ def row_figures(report: SearchReport, place: int, files: Sequence[str] = ()
         ("memory", f"{human(memory.weights, 'B')} weights + {human(memory.cache, 'B')} cache + "
          f"{human(memory.besides, 'B')} rest = {human(total, 'B')} of "
          f"{human(memory.capacity, 'B')} on the fullest card"),
-        ("quality", "; ".join(f"{of.precision}: {of.words[0]}" for of in row.quality)),
+        ("quality", "; ".join(f"{of.precision}: {of.words[0].removeprefix('quality: ')}"
+                              for of in row.quality)),
         ("evidence", near(report.goal.model, row.near)),
         *(("start", words) for words in start_words(row, file))]
 
