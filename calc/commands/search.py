@@ -169,7 +169,8 @@ def search_view(report: SearchReport, files: Sequence[str], defaults: Sequence[s
     asked = ("goal", f"{report.goal.title['en']}; best: {joined(map(head, report.chosen))}")
     if not report.rows:
         verdict, figures = unmet(report)
-        return View(f"NOT MET: {verdict}", data, False, [*figures, *ways_out(report), asked],
+        return View(f"NOT MET: {verdict}", data, False, [
+            *limit_figure(report, None), *figures, *ways_out(report), asked],
                     closing, rows=row_table(report), code=UNMET, sections={"details": LEGEND})
     others = row_table(report, with_intervals=False)
     return View(
@@ -204,8 +205,8 @@ def row_figures(report: SearchReport, place: int, files: Sequence[str] = ()
         *(("start", words) for words in start_words(row, file))]
 
 
-def limit_figure(report: SearchReport, row: ReportRow) -> list[tuple[str, str]]:
-    """Limits of the goal, and how often a row keeps them; nothing without limits."""
+def limit_figure(report: SearchReport, row: ReportRow | None) -> list[tuple[str, str]]:
+    """Limits of the goal, and how often a row keeps them, if one is given; nothing without."""
     times = report.goal.limits.times
     limits = [*(f"{head(name)} {quantile(at)}{human(limit, 's')}" for name, stated in times.items()
                 for at, limit in stated.items()),
@@ -213,8 +214,8 @@ def limit_figure(report: SearchReport, row: ReportRow) -> list[tuple[str, str]]:
                 for name, limit in report.limits.items() if name not in times)]
     if not limits:
         return []
-    weakest = report.weakest if row is report.rows[0] else None
-    kept = "" if row.keeps is None else f": kept in {row.keeps:.0%} of draws"
+    weakest = report.weakest if row and row is report.rows[0] else None
+    kept = "" if row is None or row.keeps is None else f": kept in {row.keeps:.0%} of draws"
     if weakest and weakest.broken:
         kept += f", most often broken: {head(weakest.name)} ({weakest.broken:.0%})"
     return [("limits", f"{joined(limits)}{kept}")]
