@@ -50,6 +50,10 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments. Raises UsageError in one sentence."""
         given = list(args)  # parsing consumes them
+        names = {name: param for param in self.params for name in param.opts}
+        for before, word in itertools.pairwise(given):
+            if word in names and not getattr(names.get(before), "is_flag", True):
+                raise click.UsageError(f"{before}: expected a value, found {word}", ctx)
         try:
             return super().parse_args(ctx, args)
         except click.MissingParameter as error:
@@ -63,8 +67,7 @@ class Command(click.Command):
             if key := SETTINGS_OF_ENGINES.get(name):
                 text = f"there is no option {name}, did you mean --set {key}={value}"
             else:
-                near = get_close_matches(name, [option for param in self.params
-                                                for option in param.opts], n=1)
+                near = get_close_matches(name, names, n=1)
                 text = f"there is no option {name[:40]}, " + (
                     f"did you mean {near[0]}" if near else f"see `{ctx.command_path} --help`")
             raise click.UsageError(text, ctx) from None
