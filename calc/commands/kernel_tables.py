@@ -30,7 +30,7 @@ def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "A file or folder of tables, or the systems/data of a package."))(function)
 
 
-@cli_command("list", "--tables my-kernels.csv")
+@cli_command("dev kernels list", "--tables my-kernels.csv")
 @table_options
 def list_command(tables: str, operator: str | None, card: str | None, engine: str | None) -> View:
     """List operators, cards and engines of tables, with their rows."""
@@ -49,7 +49,7 @@ def list_command(tables: str, operator: str | None, card: str | None, engine: st
                 f"{plural(operators, 'operator')} in {parts.root}", data, body=[table])
 
 
-@cli_command("fit", "--tables my-kernels.csv --card nvidia-h200-sxm --engine vllm")
+@cli_command("dev kernels fit", "--tables my-kernels.csv --card nvidia-h200-sxm --engine vllm")
 @table_options
 @output_option("Write the laws as a file of params/fits/.")
 @click.option("--source", metavar="KEY", help="Key of params/sources/ that cites the tables.")
@@ -109,5 +109,5 @@ def write_fits(path: Path, card: Any, engine: str, of: str, source: Any, date: A
     library.load("fits", path.absolute())
 
 
-command = click.Group("kernels", commands=[list_command, fit_command],
+command = click.Group("kernels", commands={"list": list_command, "fit": fit_command},
                       help="List tables of measured operators, or fit laws to them.")

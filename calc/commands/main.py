@@ -213,7 +213,11 @@ def _run(argv: Sequence[str]) -> int:
 def _failed(text: str, words: Sequence[str]) -> int:
     from calc.commands.view import print_error
 
-    print_error(text, words)
+    try:
+        print_error(text, words)
+        print(end="", flush=True)
+    except BrokenPipeError:
+        sys.stderr.close()
     return BAD_INPUT
 
 
