@@ -8,7 +8,7 @@
 - `elasticities`: d ln(quantity) / d ln(input) of a deployment, by every continuous input.
 - `parameters`, `parameters_by_class`: of a model, counted from its shapes.
 
-Deployments, models and cards are loaded by `catalogue`. On the command line: ``python -m calc``.
+Deployments, models and cards are loaded by `catalogue`. On the command line: ``will-it-fit``.
 """
 
 from importlib import import_module

@@ -470,13 +470,13 @@ def has_profile(reference: str | None) -> bool:
 
 def unknown_engine(name: str) -> str:
     """That there is no such engine, with the name that is meant or all names."""
-    known = library.names("profiles")
-    if (parts := re.fullmatch(r"([\w-]+)[ :=/-]+v?(\d[\w.]*)", name)) and parts[1] in known:
+    engines = library.names("profiles")
+    if (parts := re.fullmatch(r"([\w-]+)[ :=/-]+v?(\d[\w.]*)", name)) and parts[1] in engines:
         return f"'{name[:60]}' is not the name of an engine, did you mean {parts[1]}{AT}{parts[2]}"
     wanted = re.sub(r"^trt-?(?=llm)", "tensorrt-", name.casefold())
-    near = difflib.get_close_matches(wanted, known, n=1)
+    near = difflib.get_close_matches(wanted, engines, n=1)
     return (f"there is no engine '{name[:60]}', "
-            + (f"did you mean {near[0]}" if near else f"expected one of {', '.join(known)}"))
+            + (f"did you mean {near[0]}" if near else f"expected one of {', '.join(engines)}"))
 
 
 def profile_of(name: str) -> Profile:

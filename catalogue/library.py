@@ -405,7 +405,7 @@ def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
     misspelt = {(*item["loc"][:-1], near) for item in problems if item["type"] == "extra_forbidden"
                 for near in _near(cls, item["loc"])}
     wrong_defaults = {item["loc"][-1] for item in problems if item["loc"][0:1] == ("defaults",)}
-    told: list[tuple[int, list[str]]] = []
+    problems_by_line: list[tuple[int, list[str]]] = []
     for item in problems:
         raised = item.get("ctx", {}).get("error")
         if item["type"] == "default_factory_not_called" or (
@@ -417,8 +417,8 @@ def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
         for one in raised.problems if isinstance(raised, Violations) else (raised,):
             line, text = _refusal(cls, file, item, one, overridden, above)
             of_lines.setdefault(line, text)
-        told.append((min(of_lines), [*of_lines.values()]))
-    return [text for _, texts in sorted(told) for text in texts]
+        problems_by_line.append((min(of_lines), [*of_lines.values()]))
+    return [text for _, texts in sorted(problems_by_line) for text in texts]
 
 
 def _near(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:
@@ -462,13 +462,13 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
             message = problem["msg"].replace("Input should be", "expected")
             message = f"expected {expected[kind]}" if (kind := problem["type"]) in expected \
                 else message[0].lower() + message[1:]
-            found = problem["input"]
-            message += f", found '{str(found)[:40]}'" if found is not None else ", found nothing"
-            if problem["type"] == "list_type" and isinstance(found, (str, int)):
-                message += f": write [{str(found)[:40]}]"
-            if problem["type"] == "string_type" and isinstance(found, bool) and keys in file.lines:
-                word = file.word(keys, found)
-                message = f'YAML reads {word} as {str(found).lower()}: write "{word}"'
+            value = problem["input"]
+            message += f", found '{str(value)[:40]}'" if value is not None else ", found nothing"
+            if problem["type"] == "list_type" and isinstance(value, (str, int)):
+                message += f": write [{str(value)[:40]}]"
+            if problem["type"] == "string_type" and isinstance(value, bool) and keys in file.lines:
+                word = file.word(keys, value)
+                message = f'YAML reads {word} as {str(value).lower()}: write "{word}"'
     stop = "" if message.endswith("?") else "."
     return line, f"{where}: {name + ': ' if name and not origins else ''}{message}{stop}"
 

@@ -258,7 +258,7 @@ def join(between: Pair, pairs: Iterable[Pair]) -> Pair:
 
 
 def _joined(between: Pair, pairs: Iterable[Pair], at: int) -> str:
-    return between[at].join(each[at] for each in pairs)
+    return between[at].join(pair[at] for pair in pairs)
 
 
 def capitalised(text: Pair) -> Pair:

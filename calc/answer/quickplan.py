@@ -323,7 +323,7 @@ def engine_and_precision(builder: _Builder, model: Model, device: Device, node: 
                 break
     except ParamsError as error:
         raise ParamsError(f"{builder.option('engine')}: {error}") from None
-    rank, precision, engine = min(ranked, key=lambda each: each[0])
+    rank, precision, engine = min(ranked, key=lambda entry: entry[0])
     if stated is None and engine is not None:
         release = newest(engine, precision, device, model)
         engine = f"{engine}{AT}{release}" if release else engine
@@ -374,7 +374,7 @@ def usual_precision(model: Model, device: Device, node: Node, engine: str | None
         return 0, own
     subject = Subject(model, own, device, node, model_inputs(model), engine)
     return min(((rank(entry), entry) for entry in precisions(subject, own)),
-               default=(5, own), key=lambda each: each[0])
+               default=(5, own), key=lambda entry: entry[0])
 
 
 def newest(engine: str | None, precision: Precision, device: Device, model: Model) -> str | None:

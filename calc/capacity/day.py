@@ -150,7 +150,7 @@ class Replica:
         if not has_room(evaluate(self.inputs | {"concurrency": self.ranks},
                                  scenario.model.attention, decode=False)):
             raise ParamsError(f"'{scenario.id}' does not hold one request, expected a deployment "
-                              "that fits (python -m calc estimate tells what would).")
+                              "that fits (will-it-fit estimate tells what would).")
         self.curve = self._curve()
         # rate from which the queue, or the cache, has no bound any more [request/s]
         self.saturation = float(self.curve["steady_request_throughput"][-1])

@@ -50,7 +50,7 @@ def command(document: str | None, verdict: str | None, cause: str | None, claim:
             "causes": dict(result.causes.most_common()),
             "contradictions": [one.as_json() for one in among],
             "claims": claims}
-    asked = any((document, verdict, cause, claim))
+    filtered = any((document, verdict, cause, claim))
     counts = Table(("document", "claims", "verdicts"), [
         (name.upper(), count.total(), joined(f"{number} {verdict_}" for verdict_, number
                                              in count.most_common()))
@@ -58,7 +58,7 @@ def command(document: str | None, verdict: str | None, cause: str | None, claim:
     causes = "Causes: " + joined(f"{name} {count}" for name, count in result.causes.most_common())
     body: list[Block] = (
         [*contradiction_lines(among)] if contradictions else
-        [counts, causes, *map(claim_line, claims if asked else ())])
+        [counts, causes, *map(claim_line, claims if filtered else ())])
     return View(f"{plural(len(rows), 'claim')}, {plural(len(among), 'contradiction')}", data,
                 body=body, problems=first_problems(result.problems),
                 code=BAD_INPUT if result.problems else OK)

@@ -11,7 +11,7 @@ from calc.commands.options import cli_command
 from calc.commands.view import Table, View, heading, joined
 from calc.evidence import bench
 from calc.evidence.bench import METRICS, Measured, Results
-from calc.evidence.fitting import fit_calibration, fit_files, with_fitted
+from calc.evidence.calibrating import fit_calibration, fit_files, with_fitted
 from calc.launching.directory import write as write_directory
 from catalogue import ParamsError, library, symbols
 from catalogue.deployments.measured import refuse_fitting
@@ -114,8 +114,8 @@ def fit_lines(folder: Path, fitted: Fitted | None) -> list[str]:
     """What was fitted to the results of a bench, and the command that uses it."""
     if fitted is None:
         return ["Nothing is fitted: two pools, or too few runs without a prefix."]
-    known = symbols()
-    values = joined(f"{name} {human(value, known[name].unit if name in known else '1')}"
+    defined = symbols()
+    values = joined(f"{name} {human(value, defined[name].unit if name in defined else '1')}"
                     for name, value in fitted.values.items())
     return [f"Fitted to {fitted.rows} rows: {values}.",
             f"will-it-fit estimate {folder / 'scenario.yml'} --calibration "

@@ -57,13 +57,13 @@ BYTES = Number("B", most=1e18)
 @limit_options
 @click.option("--percentile", default="99", show_default=True, metavar="NUMBER", help=(
     "Percentile of the requests that the limits hold for, or mean."))
-@click.option("--spares", type=Number(most=4096, whole=True), default="0", show_default=True,
+@click.option("--spares", type=Number(most=4096, integer=True), default="0", show_default=True,
               help="Spare servers.")
 @click.option("--promise", type=Number(most=1 - 1e-9, above=True), metavar="SHARE", help=(
     "Share of the time in which all replicas run, such as 0.99: prints the spares it takes."))
 @click.option("--think-time", type=Number("s"), help=(
     "Pause of a user between an answer and the next question: prints the users online."))
-@click.option("--turns", type=Number(least=2, most=1000, whole=True), help=(
+@click.option("--turns", type=Number(least=2, most=1000, integer=True), help=(
     "Turns of a conversation: prints the hits of cache tiers; needs --think-time."))
 @click.option("--host-memory", type=BYTES, help=(
     "Memory of a server for caches, such as '512 GiB' (default: all of its entry)."))
@@ -78,8 +78,8 @@ def command(scenario: str, settings: tuple[str, ...], day_load: str, cards: bool
 
     DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own.
     """
+    from calc.capacity.answers import cards_answer, day_answer, tiers_answer
     from calc.capacity.day import Limits
-    from calc.capacity.plan import cards_answer, day_answer, tiers_answer
 
     pool = load_scenario(scenario, overrides=settings)
     refuse_too_long(pool.id, pool.model, longest_request(pool))

@@ -98,19 +98,19 @@ def command(scenario: str, settings: tuple[str, ...], price: str | None, prices:
     if pool.file.workload.output_tokens is None:
         raise ParamsError(f"'{pool.id}' says how long its requests are at most, not how long they "
                           "are, expected workload.input_tokens and workload.output_tokens.")
-    held = prices_of(pool.device, prices, of_prices)
+    price_list = prices_of(pool.device, prices, of_prices)
     day = load("loads", day_load)
     service, name, sold = service_of(api)
     options = CostOptions(
-        ownership or way_of(pool.device, held), stated(price) if price else None,
+        ownership or way_of(pool.device, price_list), stated(price) if price else None,
         utilisation or 1 / day.peak, user_requests, sold)
     reached = seen.throughput if seen else answer.quantities["output_throughput"]
     beside = (PrefillPool(deployed.pools[0], deployed.answers[0].everything)
               if deployed.pair else None)
-    result = cost(pool, answer.everything, reached, held, options, beside)
-    shares = crossovers(pool, result, options, service, held)
+    result = cost(pool, answer.everything, reached, price_list, options, beside)
+    shares = crossovers(pool, result, options, service, price_list)
     needed = None if daily_requests is None else fleet(
-        pool, result.cards, day.rates(daily_requests), reached.value, held, options)
+        pool, result.cards, day.rates(daily_requests), reached.value, price_list, options)
     body = [*notes(*deployed.pools).values(), *(fleet_tables(needed) if needed else ())]
     return View(verdict(deployed, result, options),
                 {**notes(*deployed.pools), "scenario": deployment_id(deployed.pools),

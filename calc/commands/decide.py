@@ -136,12 +136,12 @@ def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
     refuse_too_long(plan.scenario.id, plan.scenario.model, longest_request(plan.scenario))
     check_quantity(plan, name)
     options = Options(scenario, settings, name, values)
-    asked = {*ways, *(["breakeven"] if values["breakeven"] else [])} or {"tornado", "elasticities"}
+    wanted = {*ways, *(["breakeven"] if values["breakeven"] else [])} or {"tornado", "elasticities"}
     done: dict[str, Analysis] = {}
     stopped = ""
     with progress() as report:
         try:
-            for way in (way for way in DO if way in asked):
+            for way in (way for way in DO if way in wanted):
                 report(WAYS[way], 0, 0)
                 done[way] = DO[way](options, plan, lambda _, some, of: report(
                     WAYS["sensitivity"], some, of))
@@ -178,10 +178,10 @@ def decide_view(plan: Plan, name: str, done: dict[str, Analysis], stopped: str) 
 
 def elasticities_of(options: Options, plan: Plan, _: OnProgress) -> Analysis:
     """Elasticities of the inputs."""
-    name, known = options.quantity, symbols()
+    name, defined = options.quantity, symbols()
     result = answers_of(plan, name)
     change = f"per 1% ({unit_of(name)})" if signed(name) else "% per 1%"
-    rows = [(input_words(one.name), human(one.value, known[one.symbols[0]].unit),
+    rows = [(input_words(one.name), human(one.value, defined[one.symbols[0]].unit),
              (human(one.elasticity / 100, unit_of(name)) if signed(name)
               else f"{one.elasticity:+.3f}") + " (arc)" * one.arc) for one in result]
     return Analysis([vars(one) for one in result], tables=[

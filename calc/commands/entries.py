@@ -51,7 +51,7 @@ TEMPLATES = {"scenario": "scenario", "goal": "goal", "device": "device", "model"
 """What `new` writes -> its template in ``params/templates/``."""
 
 
-def known(text: str, choices: tuple[str, ...], what: str) -> str:
+def named_choice(text: str, choices: tuple[str, ...], what: str) -> str:
     """The choice of that name, in singular or plural. Raises ParamsError with the nearest."""
     name = text.lower()
     for form in (name, f"{name}s", name.removesuffix("s")):
@@ -76,7 +76,7 @@ def list_command(kind: str | None) -> View:
         counts["engines"] = len(engine_names())
         return View(f"{sum(counts.values())} entries", {"kinds": counts},
                     body=[Table(("kind", "entries"), list(counts.items()))])
-    kind = known(kind, LISTED, "kind")
+    kind = named_choice(kind, LISTED, "kind")
     if kind == "engines":
         return engines_view()
     entries = ([load_scenario(name).file for name in deployment_names()] if kind == "scenarios"
@@ -143,18 +143,18 @@ def kind_and_reference(text: str) -> tuple[str, str]:
     """
     kind, slash, name = text.partition("/")
     if slash and name and not text.endswith((".yml", ".yaml")) and not is_file(Path(text)):
-        return known(kind, LISTED, "kind"), name
+        return named_choice(kind, LISTED, "kind"), name
     if is_path(text):
         return kind_of(text), text
-    found = ["engines"] if text in engine_names() else []
+    kinds = ["engines"] if text in engine_names() else []
     for kind in LISTED[:-1]:
         try:
             find_scenario(text) if kind == "scenarios" else library.locate(kind, text)
         except ParamsError:
             continue
-        found.append(kind)
-    if found:
-        return found[0], text
+        kinds.append(kind)
+    if kinds:
+        return kinds[0], text
     near = get_close_matches(text.lower(), [*(name for kind in LISTED[:-1] for name in names(kind)),
                                             *engine_names()], n=3)
     raise ParamsError(f"there is no entry '{text[:60]}'"
@@ -243,7 +243,7 @@ def engines_view() -> View:
              f"{next(reversed(entry['releases']))}", *entry["entries"].values())
             for name, entry in data.items()]
     return View(f"{len(rows)} engines", {"entries": data},
-                body=[Table(("engine", "releases", *ENGINE_KINDS), rows)])
+                body=[Table(("engine", "versions", *ENGINE_KINDS), rows)])
 
 
 def engine_view(engine: Engine, flags: tuple[str, ...], release: str | None) -> View:
@@ -282,7 +282,7 @@ def history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any]
 @output_option("Write the template there (default: print it).")
 def new_command(kind: str, output: str | None) -> View:
     """Print or write a commented template: scenario, goal, card, model, node, link, prices, …"""
-    name = known(kind, tuple(TEMPLATES), "template")
+    name = named_choice(kind, tuple(TEMPLATES), "template")
     path = next((ROOT / "templates").glob(f"{TEMPLATES[name]}.*"))
     text = path.read_text("utf-8")
     if output is None:

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from calc.answer.quickplan import QuickPlan
     from catalogue.reading.yamlfile import YamlFile
 
+RENAMED_OPTIONS = {"--devices": "--card", "--out": "-o", "--day-requests": "--daily-requests",
+                   "--lang": "to leave it out: commands print English"}
+"""Options of earlier releases -> what to write today."""
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -67,7 +71,9 @@ class Command(click.Command):
             if key := SETTINGS_OF_ENGINES.get(name):
                 text = f"there is no option {name}, did you mean --set {key}={value}"
             else:
-                near = get_close_matches(name, names, n=1)
+                near = [RENAMED_OPTIONS[name]] if name in RENAMED_OPTIONS else [
+                    option for option in names if option.startswith(name)
+                ] or get_close_matches(name, names, n=1)
                 text = f"there is no option {name[:40]}, " + (
                     f"did you mean {near[0]}" if near else f"see `{ctx.command_path} --help`")
             raise click.UsageError(text, ctx) from None
@@ -192,9 +198,9 @@ class Number(click.ParamType):
     """Type of an option: a number in SI, written with its unit, between bounds."""
 
     def __init__(self, unit: str = "1", least: float = 0.0, most: float = 1e9, *,
-                 whole: bool = False, above: bool = False) -> None:
+                 integer: bool = False, above: bool = False) -> None:
         self.unit, self.least, self.most = unit, least, most
-        self.whole, self.above = whole, above  # an integer; more than ``least``
+        self.integer, self.above = integer, above  # an integer; more than ``least``
         self.name = {"s": "time", "s/token": "time", "B": "size", "request/s": "rate"}.get(
             unit, "number")
 
@@ -211,16 +217,16 @@ class Number(click.ParamType):
         if math.isnan(number):
             number = quantity(option, value, self.unit)
         if (not self.least <= number <= self.most or (self.above and number == self.least)
-                or (self.whole and number != int(number))):
+                or (self.integer and number != int(number))):
             most = f" and at most {self.most:g}" if number > self.most or self.most < 1e9 else ""
-            raise ParamsError(f"{option}: expected a {'whole ' * self.whole}number "
+            raise ParamsError(f"{option}: expected a {'whole ' * self.integer}number "
                               f"{'above' if self.above else 'of at least'} {self.least:g}{most}.")
-        return int(number) if self.whole else float(number)
+        return int(number) if self.integer else float(number)
 
 
 def seed_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--seed`` of random numbers."""
-    return click.option("--seed", type=Number(whole=True), default="0", show_default=True,
+    return click.option("--seed", type=Number(integer=True), default="0", show_default=True,
                         help="Seed of random numbers.")(function)
 
 

@@ -166,28 +166,28 @@ def search_view(report: SearchReport, files: Sequence[str], defaults: Sequence[s
     closing = [*([f"Chosen by default: {'; '.join(defaults)}."] if defaults else []),
                *report.notes, *rejected_line(report), *tried_lines(report),
                *([f"Written: {joined(files)}"] if files else [])]
-    asked = ("goal", f"{report.goal.title['en']}; best: {joined(map(head, report.chosen))}")
+    goal_figure = ("goal", f"{report.goal.title['en']}; best: {joined(map(head, report.chosen))}")
     if not report.rows:
         verdict, figures = unmet(report)
         return View(f"NOT MET: {verdict}", data, False, [
-            *limit_figure(report, None), *figures, *ways_out(report), asked],
+            *limit_figure(report, None), *figures, *ways_out(report), goal_figure],
                     closing, rows=row_table(report), code=UNMET, sections={"details": LEGEND})
     others = row_table(report, with_intervals=False)
     return View(
         f"MET: {row_label(report.rows[0].row)}", data, True,
-        [*row_figures(report, 0, files), asked],
+        [*row_figures(report, 0, files), goal_figure],
         [*([others] if len(report.rows) > 1 else []), *surer_lines(report), *closing],
         row_table(report), {"details": [*details(report, files)]})
 
 
-def row_figures(report: SearchReport, place: int, files: Sequence[str] = ()
+def row_figures(report: SearchReport, index: int, files: Sequence[str] = ()
                 ) -> list[tuple[str, str]]:
     """Limits, latency, throughput, cost, memory, evidence and start of a row."""
-    row = report.rows[place]
+    row = report.rows[index]
     memory = row.memory
     total = memory.weights + memory.cache + memory.besides
     near_limit = f"; {head(row.limit)} near its limit" if row.limit else ""
-    file = files[place] if files else f"{report.goal.id}-{place + 1}.yml"
+    file = files[index] if files else f"{report.goal.id}-{index + 1}.yml"
     return [
         *limit_figure(report, row),
         *((name, text) for name, names in FIGURES.items()
@@ -215,21 +215,21 @@ def limit_figure(report: SearchReport, row: ReportRow | None) -> list[tuple[str,
     if not limits:
         return []
     weakest = report.weakest if row and row is report.rows[0] else None
-    kept = "" if row is None or row.keeps is None else f": kept in {row.keeps:.0%} of draws"
+    share = "" if row is None or row.keeps is None else f": kept in {row.keeps:.0%} of draws"
     if weakest and weakest.broken:
-        kept += f", most often broken: {head(weakest.name)} ({weakest.broken:.0%})"
-    return [("limits", f"{joined(limits)}{kept}")]
+        share += f", most often broken: {head(weakest.name)} ({weakest.broken:.0%})"
+    return [("limits", f"{joined(limits)}{share}")]
 
 
 def quantity_words(report: SearchReport, row: ReportRow, names: Sequence[str]) -> str:
     """Quantities of a row that the goal names, with intervals and limited percentiles."""
     from calc.searching.ranking import LITTLE
 
-    asked = {*report.chosen, *report.limits, "tpot", "ttft", "throughput"}
+    shown = {*report.chosen, *report.limits, "tpot", "ttft", "throughput"}
     parts = []
-    for name in (name for name in names if name in asked and name in row.row.quantities):
+    for name in (name for name in names if name in shown and name in row.row.quantities):
         text = amount_words(report, row, name)
-        if name == "throughput" and "throughput_per_card" in asked:
+        if name == "throughput" and "throughput_per_card" in shown:
             text += f", {row.amounts['throughput_per_card'].text_in('en')} per card"
         stated = row.simulated.seen.get(name, {}) if row.simulated else {}
         text += "".join(f", {quantile(at) or 'simulated '}{human(value, 's')}"
@@ -310,7 +310,7 @@ def surer_lines(report: SearchReport) -> list[str]:
 
 def rejected_line(report: SearchReport) -> list[str]:
     """Formats that no row has, with reasons."""
-    return [f"Rejected: {'; '.join(rejection(report, each) for each in report.rejected)}."
+    return [f"Rejected: {'; '.join(rejection(report, one) for one in report.rejected)}."
             ] if report.rejected else []
 
 

@@ -39,7 +39,7 @@ MOST_TOKENS = 100_000_000  # output tokens of a run; those of a batch take some 
 NEGLIGIBLE = 1e-9
 SETTLED = 3  # times the mean latency that a run has to last
 LATENCIES = ("ttft", "tpot", "e2e", "wait")
-COUNT = Number("request", 1, whole=True)
+COUNT = Number("request", 1, integer=True)
 
 
 @cli_command("simulate", "s2-910b1-awq --rate 0.5 --ttft '2 s' --tpot '100 ms'",
@@ -59,11 +59,11 @@ COUNT = Number("request", 1, whole=True)
     "Time in which requests arrive, such as '10 min', in place of --requests."))
 @limit_options
 @lengths_options
-@click.option("--prefix-tokens", type=Number("token", 1, whole=True), help=(
+@click.option("--prefix-tokens", type=Number("token", 1, integer=True), help=(
     "Tokens of a prefix that prompts share (default: none)."))
-@click.option("--prefix-groups", type=Number("1", 1, whole=True), help=(
+@click.option("--prefix-groups", type=Number("1", 1, integer=True), help=(
     "Number of such prefixes, equally likely (default 1)."))
-@click.option("--turns", type=Number("1", 1, whole=True), help=(
+@click.option("--turns", type=Number("1", 1, integer=True), help=(
     "Turns of a conversation, whose prompts repeat earlier turns; needs --users (default 1)."))
 @click.option("--begin", type=click.Choice(("spread", "together")), help=(
     "Users begin spread over one cycle of a request (default), or all at once."))
@@ -90,12 +90,13 @@ def command(scenario: str, settings: tuple[str, ...], lengths: str | None, varia
     test = load_test(pools, rows, load, given, policy, prefill_coordination)
     summary, reasons = test.summary, test.system.reasons
     data = {"scenario": deployment_id(pools), **notes(*pools), **test.as_json(given)}
-    asked = (f"{human(given['rate'], 'request/s')}" if given["rate"] is not None
-             else f"{given['users']:,} users")
+    load_words = (f"{human(given['rate'], 'request/s')}" if given["rate"] is not None
+                  else f"{given['users']:,} users")
     start = "QUEUE GROWS WITHOUT BOUND at" if not data["bounded"] else (
         "KEEPS UP with" if data["good"] is None
         else f"{summary.good:.1%} OF REQUESTS WITHIN THE LIMITS with")
-    return View(f"{start} {asked}: {pools_line(pools)}", data, None if data["bounded"] else False,
+    return View(f"{start} {load_words}: {pools_line(pools)}", data,
+                None if data["bounded"] else False,
                 body=[latency_table(summary), *number_lines(data, summary),
                       *doubt_lines(data, summary), *load_lines(data),
                       *notes(*pools).values(), *(reason.text["en"] for reason in reasons)])
@@ -160,9 +161,9 @@ def number_lines(data: Mapping[str, Any], summary: Summary) -> list[str]:
                         for name in ("ttft", "tpot") if data["workload"][name] is not None)
         lines.insert(0, f"{summary.good:.1%} of the requests meet the limits ({limits}): goodput "
                      f"{human(summary.goodput, 'request/s')}.")
-    found = ", at this hit share" if data["prefixes_simulated"] else ""
+    hits = ", at this hit share" if data["prefixes_simulated"] else ""
     lines.append(f"Saturates at {human(data['saturation_rate'], 'request/s')} "
-                 f"({data['saturation_from']}{found}).")
+                 f"({data['saturation_from']}{hits}).")
     if data["prefixes_simulated"]:
         lines.append(f"Prefix cache: {summary.hit_share:.1%} of {summary.input_tokens:,.0f} prompt "
                      f"tokens a request hit; {summary.evicted:,} blocks evicted.")

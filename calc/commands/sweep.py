@@ -105,12 +105,12 @@ def sweep_view(result: Result) -> View:
 
 def kept_table(result: Result) -> Table:
     """Deployments that are kept: what varies, and their quantities."""
-    plan, known = result.plan, symbols()
+    plan, defined = result.plan, symbols()
     paths = [path for axis in plan.axes if len(axis.values) > 1 for path in axis.paths]
     rows: list[tuple[Any, ...]] = []
     for row in range(len(result.rows.get(ROW, ()))):
         settings = result.settings(row)
         rows.append((*(settings[path] for path in paths),
                      *(float(result.rows[name][row]) for name in plan.names)))
-    units = {name: known[symbol].unit for name, symbol in PER_DEVICE.items() if symbol in known}
+    units = {name: defined[symbol].unit for name, symbol in PER_DEVICE.items() if symbol in defined}
     return Table((*paths, *plan.names), rows, units=units)

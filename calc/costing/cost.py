@@ -293,11 +293,11 @@ def fleet(scenario: Scenario, cards: float, rates: Sequence[float], throughput: 
     if options.price:
         hours[options.ownership] = options.price
     currency = next((hour.currency for hour in hours.values() if hour), None)
-    each = [None if hour is None or currency is None else cards
+    fleets = [None if hour is None or currency is None else cards
             * converted(hour, currency, prices.exchange).value for hour in hours.values()]
     most = int(needed.max())
     return Fleet(most, float(needed.mean()), utilisation(rates, one, most), currency,
-                 ways(needed, *each))
+                 ways(needed, *fleets))
 
 
 def crossover_of_ways(always: Number, by_hour: Number) -> Number:

@@ -156,12 +156,12 @@ def read(path: Path) -> Results:
                  if (parent / PLAN).is_file()), None)
     if plan is None:
         raise ParamsError(f"{path}: there is no {PLAN} beside or above it, expected the results of "
-                          "a bench that python -m calc deploy planned.")
+                          "a bench that will-it-fit deploy planned.")
     text = read_small(plan, str(plan), "a plan of deploy")
     try:
         planned = Plan.model_validate(_json(plan, text))
     except ValidationError:
-        raise ParamsError(f"{plan}: is no plan that python -m calc deploy wrote.") from None
+        raise ParamsError(f"{plan}: is no plan that will-it-fit deploy wrote.") from None
     only = None if path.is_dir() else path.stem
     runs, missing = [], []
     for run in planned.runs:

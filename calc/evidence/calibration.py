@@ -286,7 +286,7 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
     try:
         system = calibrated_system(str(reference))
         if fitted is None:
-            raise ValueError(f"nothing is fitted yet, run python -m calc calibrate {name} --write")
+            raise ValueError(f"nothing is fitted yet, run will-it-fit calibrate {name} --write")
         own = {knob.name: knob for knob in scenario.mechanism_knobs}
         for mechanism in chosen.mechanisms:
             knob_of(scenario.id, own, mechanism)
@@ -304,7 +304,7 @@ def apply(scenario: Scenario, reference: str | Path) -> Applied:
     for knob, value, z in zip(knobs, fitted.values.values(), fitted.coordinates, strict=True):
         if not math.isclose(knob.at(z), value, rel_tol=MOVED, abs_tol=1e-12):
             raise ParamsError(f"calibration '{name}': the range of '{knob.name}' has changed since "
-                              f"it was fitted, run python -m calc calibrate {name} --write.")
+                              f"it was fitted, run will-it-fit calibrate {name} --write.")
     stored = calibration(knobs, np.array(fitted.coordinates), np.array(fitted.covariance),
                        fitted.noise)
     fitted_on, applied_to = ({**inputs, "total_parameters": float(evaluate(

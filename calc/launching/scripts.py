@@ -26,7 +26,7 @@ from catalogue import Scenario
 from catalogue.entries.models import DSPARK, Served
 from catalogue.reading.units import factor, human, plain
 
-HEADER = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
+HEADER = "Written by will-it-fit deploy, which overwrites no file changed since (manifest.json)."
 SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})
 
 

@@ -182,7 +182,7 @@ TITLES = {"prefill": {"en": "Prefill pool", "zh": "预填充池"},
 CUT = ("tensor", "pipeline", "data", "expert")
 DEALT = "mechanisms.prefill_context_parallel"
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
-ASSUMED = {"source": "a search: python -m calc search", "kind": "assumed"}
+ASSUMED = {"source": "a search: will-it-fit search", "kind": "assumed"}
 PER_MILLE = 1000
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the former is ten times as fast
 

@@ -217,10 +217,10 @@ def _undivided(subject: Subject, key: str, parts: int, *names: str) -> Iterator[
     """The first symbol of a model that a number of ranks or slices does not divide."""
     wholes = {name: int(subject.numbers[name]) for name in names}
     if name := next((name for name, size in wholes.items() if size % parts), ""):
-        whole, of = wholes[name], subject.model.id
+        total, of = wholes[name], subject.model.id
         yield problem_of(DIVISION, key, lambda: say(
-            "of-does-not-divide-of", f"{key} of {parts} does not divide {name} {whole} of '{of}'",
-            key=key, parts=parts, name=name, whole=whole, of=of), parts=parts, whole=whole)
+            "of-does-not-divide-of", f"{key} of {parts} does not divide {name} {total} of '{of}'",
+            key=key, parts=parts, name=name, whole=total, of=of), parts=parts, whole=total)
 
 
 def cut_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:

@@ -300,10 +300,10 @@ class Scenario:
         rule = next(iter(self._reserves.values()))
         memory, reserved = self._for_share["memory_capacity"], float(self._reserved({}))
         share, release = float(self.shares({})[SHARE]), self.running.stated
-        kept, of = f"{reserved / MEBI:,.0f}", f"{memory / MEBI:,.0f}"
-        note = {"en": f"Default of {release}: {kept} MiB of {of} MiB are kept for activations and "
-                      "graphs.",
-                "zh": f"{release} 的默认值：{of} MiB 显存中留 {kept} MiB 给激活与图。"}
+        reserve, of = f"{reserved / MEBI:,.0f}", f"{memory / MEBI:,.0f}"
+        note = {"en": f"Default of {release}: {reserve} MiB of {of} MiB are kept for activations "
+                      "and graphs.",
+                "zh": f"{release} 的默认值：{of} MiB 显存中留 {reserve} MiB 给激活与图。"}
         return Value(share, "1", f"{share:g}", rule.source, "derived", share, share, rule.date,
                      note=note)
 

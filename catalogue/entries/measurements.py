@@ -537,7 +537,7 @@ Spread = Annotated[float, Field(strict=False, allow_inf_nan=False, ge=0, le=WIDE
 
 
 class Fitted(Entry):
-    """The result of a fit; written by ``python -m calc calibrate``, never by hand.
+    """The result of a fit; written by ``will-it-fit calibrate``, never by hand.
 
     Attributes:
         values: fitted value of each mechanism (SI), by name.
@@ -683,7 +683,7 @@ class Covered(Entry):
 class Discrepancy(CatalogueEntry):
     """How far the formulas themselves are off, beyond what the ranges of their inputs explain.
 
-    What follows ``basis`` is written by ``python -m calc dev discrepancy --write``.
+    What follows ``basis`` is written by ``will-it-fit dev discrepancy --write``.
 
     Attributes:
         extrapolation: further standard deviation per factor e beyond the rows of a calibration [1].

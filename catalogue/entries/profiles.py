@@ -3,7 +3,7 @@
 Which flags an engine takes stands in ``params/engines/``, which is extracted from its source. Here
 stands what it does where a deployment says nothing: how it schedules, what its kernels reach on a
 class of cards, the defaults of what it is driven by. What its kernels come to in tables of measured
-operators stands in ``params/fits/``, which ``python -m calc dev kernels fit -o FILE`` writes; a
+operators stands in ``params/fits/``, which ``will-it-fit dev kernels fit -o FILE`` writes; a
 profile takes those statements after its own. ``params/kernels/`` has the formats of weights and
 caches that its releases load on a class of cards.
 """

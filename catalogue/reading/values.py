@@ -182,8 +182,8 @@ def si_number(raw: Any, rule: Unit) -> float | int:
     if rule.integer and value > LARGEST_COUNT:
         raise ValueError(f"'{raw}' is out of range, expected at most {units.plain(LARGEST_COUNT)}")
     if rule.integer and not isinstance(value, int):
-        whole = re.sub(r"^(\d{1,3})\.(\d{3})(?!\d)", r"\1\2", str(raw))
-        hint = f", are thousands meant? write {whole}" if whole != str(raw) else ""
+        joined = re.sub(r"^(\d{1,3})\.(\d{3})(?!\d)", r"\1\2", str(raw))
+        hint = f", are thousands meant? write {joined}" if joined != str(raw) else ""
         raise ValueError(f"'{raw}' is not a whole number{hint}")
     return value
 
@@ -330,8 +330,8 @@ class Ref:
 
         def resolve(raw: Any, info: Any) -> str:
             if not isinstance(raw, str):
-                found = "nothing" if raw is None else f"'{str(raw)[:40]}'"
-                raise ValueError(f"expected the name of one of the {self.kind}, found {found}")
+                value = "nothing" if raw is None else f"'{str(raw)[:40]}'"
+                raise ValueError(f"expected the name of one of the {self.kind}, found {value}")
             try:
                 entry = info.context.locate(self.kind, raw)
             except ParamsError as error:

@@ -13,12 +13,11 @@ from pathlib import Path
 
 from .statements import statements
 
-PACKAGE, COMMAND = "will_it_fit", "will-it-fit"
+PACKAGE = "will_it_fit"
 ROOMS = ("calc", "catalogue", "kernels", "notebooks")
 TEMPLATE = "notebooks/scenario.md"  # of the page that a report is
 CHAPTERS = ("book/*.md", "notebooks/*.md")
 CHAPTER = re.compile(r"^\(([\w-]+)\)=\n#+ (.+)$", re.MULTILINE)  # a label and its heading
-SPOKEN = re.compile(r"python -m calc\b(?!\.)")
 EXAMPLE = re.compile(r"(?m)^(\s*>>> )((?:from|import) .+)$")
 CELL = re.compile(r"(?ms)^(```\{code-cell\}[^\n]*\n(?:---\n.*?^---\n|(?::[^\n]*\n)*))(.*?)^```$")
 
@@ -42,8 +41,7 @@ from will_it_fit import calc'
     for begin, end, text in sorted(imports(source, lines), reverse=True):
         first, last = lines[begin[0] - 1][:begin[1]], lines[end[0] - 1][end[1]:]
         lines[begin[0] - 1:end[0]] = [first + text + last]
-    spoken = SPOKEN.sub(COMMAND, "".join(lines))
-    return EXAMPLE.sub(lambda match: match[1] + example(match[2]), spoken)
+    return EXAMPLE.sub(lambda match: match[1] + example(match[2]), "".join(lines))
 
 
 def imports(source: str, lines: list[str]) -> Iterator[Edit]:

@@ -42,15 +42,8 @@ def gather(built: Path, root: Path) -> None:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(bundle.needed(path, root))
 
-    def spoken(text: str) -> str:
-        return str(bundle.SPOKEN.sub(bundle.COMMAND, text))
-
     _rewrite(package, "*.py", bundle.bundled)
-    _rewrite(package / "notebooks", "*.md", lambda text: spoken(bundle.cells(text)))
-    _rewrite(package / "book", "*.md", spoken)
-    _rewrite(package / "params" / "templates", "*.yml", spoken)
-    _rewrite(package / "messages", "*.ftl", spoken)
-    _rewrite(package / "calc", "*.j2", spoken)
+    _rewrite(package / "notebooks", "*.md", bundle.cells)
 
 
 def _rewrite(folder: Path, pattern: str, change: Callable[[str], str]) -> None:

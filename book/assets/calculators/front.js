@@ -5,7 +5,7 @@
   const fit = globalThis.willItFit;
   const PAUSE = 250;  // before layouts are tried anew while a slider moves [ms]
 
-  const command = (state, count) => [`python -m calc search r1-matrix --set model=${state.model}`,
+  const command = (state, count) => [`will-it-fit search r1-matrix --set model=${state.model}`,
     `--set devices=${state.card.split("@")[0]} --set cards.fewest=${count} --set cards.most=${count}`,
     `--set precisions=${state.precision}${state.engine === "none" ? "" : ` --set engines=${state.engine}`}`,
     `--set space.drafts=${state.drafts} --set space.memory_utilization=${state.share / 100} --set space.chunks=${state.chunk}`,

@@ -176,7 +176,7 @@
       return `${name}: ${range.length ? `{value: ${middle}, range: [${range.join(", ")}]}` : middle}`;
     });
 
-  /* A scenario file of a state, as `python -m calc estimate` and papermill take it. */
+  /* A scenario file of a state, as `will-it-fit estimate` and papermill take it. */
   const toYaml = (data, state) => {
     const card = data.cards[state.card], devices = state.tp * state.pp * state.dp;
     const nodes = Math.ceil(devices / card.perNode), apart = state.set.separate_pools;

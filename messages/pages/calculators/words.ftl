@@ -373,8 +373,8 @@ twice =
     .zh = 第 { $line } 行：“{ $key }”重复。
 
 other-key =
-    .en = line { $line }: the calculators do not take '{ $key }'; `python -m calc estimate` does.
-    .zh = 第 { $line } 行：计算器不支持“{ $key }”，请用 `python -m calc estimate`。
+    .en = line { $line }: the calculators do not take '{ $key }'; `will-it-fit estimate` does.
+    .zh = 第 { $line } 行：计算器不支持“{ $key }”，请用 `will-it-fit estimate`。
 
 in-line =
     .en = line { $line }: { $sentence }

@@ -57,8 +57,8 @@ answer =
     .zh = 输出
 
 python-m-calc-estimate-my =
-    .en = `python -m calc estimate my-plan.yml` answers for the first, `my-plan.yml#dp8` names another; `--json` is for programs. For the example:
-    .zh = `python -m calc estimate my-plan.yml` 给出第一个方案的估算结果，`my-plan.yml#dp8` 指定另一个；加 `--json` 供程序读取。示例的结果：
+    .en = `will-it-fit estimate my-plan.yml` answers for the first, `my-plan.yml#dp8` names another; `--json` is for programs. For the example:
+    .zh = `will-it-fit estimate my-plan.yml` 给出第一个方案的估算结果，`my-plan.yml#dp8` 指定另一个；加 `--json` 供程序读取。示例的结果：
 
 document-numbers-beside-ours =
     .en = a document's numbers beside ours

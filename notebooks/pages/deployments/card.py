@@ -34,7 +34,7 @@ WAYS = {"own": say("own-cards"), "rent-always": say("cards-rented-for-years"),
 DAY = "azure-conversation"  # whose hours say how much of the throughput is used, as `cost` does
 MILLION = 10**6
 WHERE = "validation-coverage"  # how such intervals did, class by class
-COMMAND = "python -m calc estimate"
+COMMAND = "will-it-fit estimate"
 CALCULATORS = "../calculators.html"
 
 

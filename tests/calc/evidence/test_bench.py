@@ -31,7 +31,7 @@ RESULTS = [  # changes of a result -> what is wrong with it
     ({"total_input_tokens": 0}, "no token was read or none was written."),
     ({"total_output_tokens": 39}, "fewer tokens than requests, expected at least one of a prompt "
                                   "and of an answer.")]
-NO_PLAN = "is no plan that python -m calc deploy wrote."
+NO_PLAN = "is no plan that will-it-fit deploy wrote."
 
 
 def folder(path, plan=PLAN, **results):

@@ -9,8 +9,8 @@ import pytest
 
 import catalogue
 from calc.evidence import validation
+from calc.evidence.calibrating import fit_calibration
 from calc.evidence.calibration import fit
-from calc.evidence.fitting import fit_calibration
 from calc.evidence.systems import calibrated_system
 
 AWQ = "s2-910b1-awq"

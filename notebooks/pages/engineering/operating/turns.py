@@ -45,7 +45,7 @@ class Turn:
     @property
     def command(self) -> str:
         """The line that a reader runs."""
-        return " ".join(("python -m calc estimate", self.scenario,
+        return " ".join(("will-it-fit estimate", self.scenario,
                          *(f"--set {setting}" for setting in self.after)))
 
 
