@@ -208,7 +208,7 @@ class Number(click.ParamType):
                 ) -> float | int:
         """Parse a text. Raises ParamsError, one sentence, for another unit or out of bounds."""
         if not isinstance(value, str):
-            return float(value)
+            return int(value) if self.integer else float(value)
         option = f"{param.opts[0] if param else self.name} {value[:40]}"
         try:  # a rate may be a plain number of requests per second
             number = float(value) if self.unit == "request/s" else math.nan
