@@ -73,8 +73,8 @@ def test_no_process_and_no_file_is_left(command: tuple[str, ...], number: signal
     (("capacity", "h200-v32-vllm-dp8", "--load=azure-conversation", "--daily-requests=3000000",
       "--cards"),
      "layouts of more cards", "there is no answer on more cards"),
-    (("decide", "h200-v32-vllm-dp8", "--tornado", "--sensitivity", "--samples=65536"), "values",
-     "shares of variance are missing")], ids=["capacity", "decide"])
+    (("decide", "h200-v32-vllm-dp8", "--tornado", "--sensitivity", "--samples=65536"), "samples",
+     "--sensitivity and what follows is missing")], ids=["capacity", "decide"])
 def test_an_interrupted_command_tells_what_it_has(command: tuple[str, ...], under_way: str,
                                                   told: str) -> None:
     """A terminal is shown what is under way from two seconds on."""

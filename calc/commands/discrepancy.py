@@ -70,9 +70,9 @@ def stored(estimates: Discrepancy) -> dict[str, Any]:
 def with_estimates(text: str, estimates: Discrepancy) -> str:
     """The file with what was estimated at its end; all before it as it stands.
 
-    >>> from catalogue.entries.measurements import Discrepancy, LeftOut
+    >>> from catalogue.entries.measurements import LeftOut, OwnError
     >>> own = OwnError(down=0.1, up=0.3, within=0.1, systems=2, rows=9, inside=7)
-    >>> made = Discrepancy.model_construct(classes={"all": {"tpot": own}}, left_out={
+    >>> made = Discrepancy.model_construct(id="x", classes={"all": {"tpot": own}}, left_out={
     ...     "mine": LeftOut(of="all", deviation={"queued": {"tpot": (0.2, 0.4)}})},
     ...     growth={}, measured={})
     >>> print(with_estimates("borrowed: 2  # kept\\n", made), end="")

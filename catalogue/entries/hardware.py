@@ -23,6 +23,7 @@ from catalogue.entries.entry import (
     ordered,
     together,
 )
+from catalogue.reading import words
 from catalogue.reading.values import (
     AnyRate,
     ByteRate,
@@ -60,7 +61,7 @@ Architecture = Literal["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "
                        "ascend-a5"]
 """Instruction sets that kernels are written for, as their makers name them."""
 InstructionSet = Annotated[
-    Words, BeforeValidator(lambda raw, info: instruction_set(raw, info.context)),
+    str, BeforeValidator(lambda raw, info: instruction_set(raw, info.context)),
     WithJsonSchema({"type": "string", "examples": list(get_args(Architecture))})]
 STACKS = {"sm": "cuda", "gfx": "rocm", "ascend": "cann"}
 """Software that drives an architecture, by the beginning of its name."""
@@ -74,8 +75,10 @@ ROUNDING = 0.02  # of published figures: 7 links of 28 GB/s are printed as 196 o
 
 def instruction_set(raw: Any, given: Provenance | None) -> Any:
     """An architecture: one that is known, or any of a reader's own card, without known kernels."""
-    if raw in get_args(Architecture) or (given is not None and given.own):
+    if raw in get_args(Architecture):
         return raw
+    if given is not None and given.own:
+        return words.read(raw) if isinstance(raw, str) else raw
     raise ValueError(f"'{str(raw)[:40]}' is not known, expected one of "
                      f"{', '.join(get_args(Architecture))}")
 

@@ -150,7 +150,9 @@ class Measurements(Table):
 
     def violations(self) -> Iterator[Problem]:
         """What is marked or predicted is in the table, and is predicted blind once."""
-        yield from super().violations()
+        if problems := [*super().violations()]:  # which cell is of which column is unknown
+            yield from problems
+            return
         for number, suspect in enumerate(self.suspect):
             at = ("suspect", number, "rows")
             if isinstance(suspect.rows, list):
@@ -252,7 +254,9 @@ class Gate(Table):
 
     def violations(self) -> Iterator[Problem]:
         """Metrics are measured in their units, and above zero."""
-        yield from super().violations()
+        if problems := [*super().violations()]:  # which cell is of which column is unknown
+            yield from problems
+            return
         for name in self.metrics:
             unit = self.columns[name]
             if unit == TEXT_UNIT or units.si(unit) != METRIC_UNITS[name]:

@@ -50,6 +50,7 @@ def test_texts_are_escaped_while_pages_are_made_and_not_afterwards(card):
     assert "<b>" in catalogue.load_device(card).name["en"]
     with words.as_for_pages():
         assert "<b>" not in catalogue.load_device(card).name["en"]
+        assert catalogue.load_device("nvidia-b300").architecture == "sm_103"
     assert "<b>" in catalogue.load_device(card).name["en"]
 
 

@@ -48,8 +48,8 @@ def test_searched_replacement_of_a_plan_is_what_its_command_computes():
     best = findings.searched(plans["s1-plan-c"])
     program, *words = shlex.split(
         command(Deployed(plans["s1-plan-c"]), best.settings).replace("\\\n", ""))
-    assert [program, *words[:4]] == ["python", "-m", "calc", "estimate", "s1-plan-c"]
-    again = calc.estimate(catalogue.load_scenario(words[3], overrides=words[5::2]))
+    assert [program, *words[:2]] == ["will-it-fit", "estimate", "s1-plan-c"]
+    again = calc.estimate(catalogue.load_scenario(words[1], overrides=words[3::2]))
     assert again.fits
     assert float(again.everything["output_throughput"]) == pytest.approx(
         best.quantities["output_throughput"])

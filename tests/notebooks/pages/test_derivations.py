@@ -103,12 +103,12 @@ def test_commands_of_exercises_set_the_inputs_of_their_answers(name):
         for text in (NOTEBOOKS / f"{name}.md").read_text("utf-8").split("-exercises)=")[1:])
     assert english == chinese
     for command in english:
-        assert command[:4] == ["python", "-m", "calc", "estimate"]
-        changes = [each for each in command[5:] if each != "--set"]
-        catalogue.load_scenario(command[4], overrides=changes)
+        assert command[:2] == ["will-it-fit", "estimate"]
+        changes = [each for each in command[3:] if each != "--set"]
+        catalogue.load_scenario(command[2], overrides=changes)
         assert {f"workload.{key}={value}" for key, value in ANSWERED[name].items()} <= set(changes)
         scenario, *settings = turns.R1
-        assert command[4] != scenario or {*settings} <= {*changes}
+        assert command[2] != scenario or {*settings} <= {*changes}
 
 
 # --- diagrams ----------------------------------------------------------------------------------
