@@ -92,7 +92,7 @@ class Entry(BaseModel):
     def violations(self) -> Iterable[Problem]:
         """Rules over several keys that the entry breaks.
 
-        A rule may rest on those before it: after a broken one, errors of arithmetic end the list.
+        A rule may rest on those before it: after a broken one, an error of another ends the list.
         """
         return ()
 
@@ -103,7 +103,7 @@ class Entry(BaseModel):
             for problem in self.violations():
                 message, *keys = (problem,) if isinstance(problem, str) else problem
                 broken.append(Misplaced(str(message), *keys))
-        except (ArithmeticError, AttributeError, LookupError, TypeError):
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             if not broken:
                 raise
         if broken:

@@ -150,9 +150,7 @@ class Measurements(Table):
 
     def violations(self) -> Iterator[Problem]:
         """What is marked or predicted is in the table, and is predicted blind once."""
-        if problems := [*super().violations()]:  # which cell is of which column is unknown
-            yield from problems
-            return
+        yield from super().violations()
         for number, suspect in enumerate(self.suspect):
             at = ("suspect", number, "rows")
             if isinstance(suspect.rows, list):
@@ -254,9 +252,7 @@ class Gate(Table):
 
     def violations(self) -> Iterator[Problem]:
         """Metrics are measured in their units, and above zero."""
-        if problems := [*super().violations()]:  # which cell is of which column is unknown
-            yield from problems
-            return
+        yield from super().violations()
         for name in self.metrics:
             unit = self.columns[name]
             if unit == TEXT_UNIT or units.si(unit) != METRIC_UNITS[name]:
