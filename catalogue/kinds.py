@@ -59,7 +59,6 @@ def class_of(kind: str) -> type[Entry]:
     return entry_class
 
 
-
 ARTICLED = {"scenarios": "a deployment", "devices": "a card", "nodes": "a server",
             "prices": "a price list", "mechanisms": "mechanisms of a card", "advice": "advice",
             "measurements": "a measured system", "microbenchmarks": "microbenchmarks of a card",

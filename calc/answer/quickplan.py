@@ -40,7 +40,7 @@ from catalogue.kernels import (
     tables,
 )
 from catalogue.planning import UNNAMED
-from catalogue.reading.files import Mistakes, write_whole
+from catalogue.reading.files import Mistakes, store
 from catalogue.reading.values import is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
@@ -101,13 +101,7 @@ class QuickPlan:
 
         Raises ParamsError where it cannot be written or must not be replaced.
         """
-        try:
-            write_whole(Path(path), self.text.encode(), replace=replace)
-        except FileExistsError:
-            raise ParamsError(f"{path}: the file exists, expected a new name.") from None
-        except OSError as error:
-            raise ParamsError(f"{path}: cannot be written ({(error.strerror or '').lower()})."
-                              ) from None
+        store(Path(path), self.text, replace=replace)
 
 
 @dataclass(frozen=True)
@@ -226,7 +220,7 @@ def deployment_plan(*, model: Plain, card: Plain, cards: Plain | None = None,
     Raises ParamsError, one sentence that names the argument, for a value that cannot be used.
     """
     builder = _Builder({**locals()}, _PATHS, flags)
-    (its_model, model_name), (device, card_name), *_ = builder.entries(
+    (its_model, model_name), (device, card_name), *stated = builder.entries(
         ("models", "model", model), ("devices", "card", card),
         *(("precisions", "precision", name) for name in [precision] if name is not None))
     if device.node is None:
@@ -238,7 +232,7 @@ def deployment_plan(*, model: Plain, card: Plain, cards: Plain | None = None,
     servers = -(-count // per_node)
     cluster = {"node": device.node, "nodes": servers} | (
         {"devices": count} if count != servers * per_node else {})
-    engine, precision_name = engine_and_precision(builder, its_model, device, node)
+    engine, precision_name = engine_and_precision(builder, its_model, device, node, *stated)
     tensor = math.gcd(count, per_node)
     deals = its_model.is_moe and (engine or "").partition(AT)[0] in DEALS_EXPERTS
     parallelism = {"tensor_parallel": tensor, "pipeline_parallel": 1,
@@ -304,16 +298,20 @@ def nearest_layout(scenario: Scenario) -> dict[str, int]:
     return {key.partition(".")[2]: int(value) for key, value in settings.items()}
 
 
-def engine_and_precision(builder: _Builder, model: Model, device: Device, node: Node
+def engine_and_precision(builder: _Builder, model: Model, device: Device, node: Node,
+                         wanted: tuple[Precision | None, str] = (None, "")
                          ) -> tuple[str | None, str]:
     """The engine and the precision of a deployment, as stated or by default.
+
+    Args:
+        builder: what is stated.
+        model, device, node: what is deployed where.
+        wanted: the stated precision, and how a file refers to it.
 
     By default the usual engine that runs the published weights of the model, else the one that
     runs the format nearest to them, in its newest release that does.
     """
-    stated, wanted = builder.stated["engine"], builder.stated["precision"]
-    precision, reference = builder.entry("precisions", "precision", wanted) if (
-        wanted is not None) else (None, "")
+    stated, (precision, reference) = builder.stated["engine"], wanted
     ranked: list[tuple[int, Precision, str | None]] = []
     try:
         for name in [str(stated)] if stated is not None else usual_engines(device):
@@ -331,7 +329,7 @@ def engine_and_precision(builder: _Builder, model: Model, device: Device, node: 
                         else "the usual engine of the card")
     elif engine is None:
         builder.default("engine", "none", "none is known for this card, overheads are averages")
-    if wanted is None:
+    if not reference:
         reference = builder.default("precision", precision.id, PRECISION_REASONS[rank])
     return engine, reference
 

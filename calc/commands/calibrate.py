@@ -13,13 +13,13 @@ from calc.evidence import bench
 from calc.evidence.bench import METRICS, Measured, Results
 from calc.evidence.calibrating import fit_calibration, fit_files, with_fitted
 from calc.launching.directory import write as write_directory
-from catalogue import ParamsError, library, symbols
+from catalogue import library, symbols
 from catalogue.deployments.measured import refuse_fitting
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.measurements import CalibrationFile, Fitted
-from catalogue.reading import yamlfile
-from catalogue.reading.files import is_file, is_folder, write_whole
+from catalogue.reading.files import is_file, is_folder, store
 from catalogue.reading.units import fixed, human, span
+from catalogue.reading.yamlfile import display_path
 
 FOLDER = "calibration"
 DIFFERS = 0.01  # relative error of a mean length, from which on it is reported
@@ -46,12 +46,9 @@ def command(name: str, write: bool) -> View:
     stored = ""
     if write:
         path = library.locate("calibrations", name)
-        stored = f"Stored in {yamlfile.display_path(path)}."
-        try:
-            write_whole(path, with_fitted(path.read_text(encoding="utf-8"), fitted).encode())
-        except OSError as error:
-            raise ParamsError(f"{yamlfile.display_path(path)}: cannot be written "
-                              f"({str(error.strerror).lower()}).") from None
+        shown = display_path(path)
+        store(path, with_fitted(path.read_text(encoding="utf-8"), fitted), name=shown)
+        stored = f"Stored in {shown}."
     units = {name: symbols()[name].unit if name in symbols() else "1" for name in fitted.values}
     rows = [(name, human(value, units[name]), span(ranges[name][0], ranges[name][1], units[name]),
              fixed(z, 2), "outside" if abs(z) > NORMAL_90 else "inside")

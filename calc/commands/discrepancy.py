@@ -16,7 +16,7 @@ from calc.yamltext import Flow, dump, rounded
 from catalogue import ParamsError, library
 from catalogue.entries.measurements import Discrepancy
 from catalogue.messages import plural
-from catalogue.reading.files import write_whole
+from catalogue.reading.files import store
 from catalogue.reading.yamlfile import display_path
 
 DIGITS = 4
@@ -48,11 +48,7 @@ def command(write: bool) -> View:
     if write:
         path = library.locate("discrepancies", UNCALIBRATED)
         text = with_estimates(path.read_text(encoding="utf-8"), estimates)
-        try:
-            write_whole(path, text.encode())
-        except OSError as error:
-            raise ParamsError(f"{display_path(path)}: cannot be written "
-                              f"({(error.strerror or 'refused').lower()}).") from None
+        store(path, text, name=display_path(path))
         lines.append(f"stored in {display_path(path)}")
     return View(f"Error of the formulas, {plural(len(estimates.classes), 'class')}".replace(
         "classs", "classes"), stored(estimates), body=[

@@ -30,8 +30,9 @@ from catalogue.deployments.loading import find_scenario
 from catalogue.engine import KINDS as ENGINE_KINDS
 from catalogue.engine import Engine, Entry, engine_names, load_engine
 from catalogue.engine import plain as plain_entry
+from catalogue.kinds import TEMPLATES
 from catalogue.messages import plural
-from catalogue.reading.files import is_file, write_whole
+from catalogue.reading.files import is_file, store
 from catalogue.reading.units import NONE
 from catalogue.reading.values import is_path
 
@@ -45,10 +46,7 @@ LISTED = ("models", "devices", "nodes", "links", "precisions", "scenarios", "goa
           "prices", "powers", "failures", "mechanisms", "calibrations", "measurements", "engines")
 ALIASES = {"cards": "devices", "gpus": "devices", "servers": "nodes", "deployments": "scenarios",
            "plans": "scenarios", "formats": "precisions"}
-TEMPLATES = {"scenario": "scenario", "goal": "goal", "device": "device", "model": "model",
-             "node": "node", "link": "link", "prices": "prices", "mechanisms": "mechanisms",
-             "measurements": "measurements", "calibration": "calibration", "kernels": "kernels"}
-"""What `new` writes -> its template in ``params/templates/``."""
+PRINTED = (*TEMPLATES, "kernels")  # templates that `new` prints
 
 
 def named_choice(text: str, choices: tuple[str, ...], what: str) -> str:
@@ -282,17 +280,11 @@ def history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any]
 @output_option("Write the template there (default: print it).")
 def new_command(kind: str, output: str | None) -> View:
     """Print or write a commented template: scenario, goal, card, model, node, link, prices, …"""
-    name = named_choice(kind, tuple(TEMPLATES), "template")
-    path = next((ROOT / "templates").glob(f"{TEMPLATES[name]}.*"))
+    name = named_choice(kind, PRINTED, "template")
+    path = next((ROOT / "templates").glob(f"{name}.*"))
     text = path.read_text("utf-8")
     if output is None:
         return View(text.rstrip("\n"), {"template": name, "text": text})
-    try:
-        write_whole(Path(output), text.encode(), replace=False)
-    except FileExistsError:
-        raise ParamsError(f"{output}: the file exists, expected a new name.") from None
-    except OSError as error:
-        raise ParamsError(f"{output}: cannot be written ({(error.strerror or '').lower()})."
-                          ) from None
+    store(Path(output), text, replace=False)
     return View(f"{output} written; edit it, then `will-it-fit check {output}`.",
                 {"template": name, "files": [output]})

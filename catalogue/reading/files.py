@@ -184,3 +184,24 @@ def write_whole(path: Path, data: bytes, *, replace: bool = True) -> None:
         if not replace and os.path.lexists(path):
             raise FileExistsError
         draft.replace(path)
+
+
+def store(path: Path, text: str, *, replace: bool = True, name: str = "") -> None:
+    """Write a text file at once or not at all.
+
+    Args:
+        path: the file.
+        text: its contents.
+        replace: whether it may exist already.
+        name: of the file in messages; by default its path.
+
+    Raises ParamsError, one sentence, where it cannot be written or must not be replaced.
+    """
+    name = name or str(path)
+    try:
+        write_whole(path, text.encode(), replace=replace)
+    except FileExistsError:
+        raise ParamsError(f"{name}: the file exists, expected a new name.") from None
+    except OSError as error:
+        raise ParamsError(f"{name}: cannot be written ({(error.strerror or 'refused').lower()})."
+                          ) from None
