@@ -116,6 +116,19 @@ def latency_data(value: Latency) -> dict[str, Any]:
             name: [point.low, point.high] for name, point in points.items()}}
 
 
+def refuse_stated_hits(scenario: Scenario, where: str) -> None:
+    """Raise ParamsError for a deployment that states the hits that are computed.
+
+    Args:
+        scenario: the deployment.
+        where: hits are an outcome.
+    """
+    if stated := float(scenario.inputs()["prefix_hit_share"]):
+        raise ParamsError(f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an "
+                          f"outcome where {where}, expected mechanisms.prefix_hit_share of 0 or "
+                          "none.")
+
+
 def prefixes_of(scenario: Scenario, system: System, given: Mapping[str, Any]) -> Prefixes | None:
     """Prefixes that requests share; None without any.
 
@@ -124,15 +137,11 @@ def prefixes_of(scenario: Scenario, system: System, given: Mapping[str, Any]) ->
     groups, tokens, turns = (given[name] for name in ("prefix_groups", "prefix_tokens", "turns"))
     if groups is tokens is turns is None:
         return None
-    stated = float(scenario.inputs()["prefix_hit_share"])
+    refuse_stated_hits(scenario, "prefixes or turns are simulated")
     prompt, answer = system.shape[0], system.shape[1]
     prefixes = Prefixes(groups or 1, tokens or 0, turns or 1, system.longest)
     longest = prefixes.conversation_tokens(prompt, answer)
-    if stated:
-        problem = (f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an outcome "
-                   "where prefixes or turns are simulated, expected mechanisms.prefix_hit_share of "
-                   "0 or none")
-    elif groups is not None and not tokens:
+    if groups is not None and not tokens:
         problem = f"--prefix-groups {groups}: expected --prefix-tokens as well"
     elif prefixes.tokens > prompt:
         problem = (f"--prefix-tokens {tokens}: a prompt has {prompt:,} tokens, expected no more "

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from calc.answer.load_test import refuse_stated_hits
 from calc.capacity.availability import failures_of, fleet_of, spares_for
 from calc.capacity.day import Limits, Replica, day
 from calc.capacity.growth import OnePool, Pairing, sizes_of
@@ -38,10 +39,7 @@ def day_answer(scenario: Scenario, day_load: str, requests: float, limits: Limit
 def tiers_answer(scenario: Scenario, answer: Mapping[str, Any], limits: Limits,
                  given: Mapping[str, Any]) -> list[Any]:
     """Each tier of caches with those before it, and the replicas that it leaves."""
-    if stated := float(scenario.inputs()["prefix_hit_share"]):
-        raise ParamsError(f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an "
-                          "outcome where turns are given, expected mechanisms.prefix_hit_share of "
-                          "0 or none.")
+    refuse_stated_hits(scenario, "turns are given")
     population = Population(scenario, given["turns"], given["think_time"])
     rate = max(hour["rate"] for hour in answer["day"]["hours"])
     cached = with_tiers(scenario, population, rate, limits,
