@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
+from calc.commands import BAD_INPUT, OK
 from calc.commands.check import first_problems
 from calc.commands.options import cli_command
-from calc.commands.view import BAD_INPUT, OK, Block, Table, View, joined
+from calc.commands.view import Block, Table, View, joined
 from catalogue import ParamsError
 from catalogue.messages import plural
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from calc.commands import INTERRUPTED, OK
 from calc.commands.options import (
     Number,
     cli_command,
@@ -19,8 +20,6 @@ from calc.commands.options import (
 )
 from calc.commands.search import steps
 from calc.commands.view import (
-    INTERRUPTED,
-    OK,
     Block,
     Table,
     View,

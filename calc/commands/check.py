@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from calc.commands import BAD_INPUT, OK
 from calc.commands.options import cli_command, refuse_too_long
-from calc.commands.view import BAD_INPUT, OK, View, joined
+from calc.commands.view import View, joined
 from catalogue import ROOT, ParamsError, load, load_family, load_model, names, sources, symbols
 from catalogue.assertions import asserting, assertions, unread
 from catalogue.deployments.admission import longest_request

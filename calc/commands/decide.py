@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
+from calc.commands import INTERRUPTED, OK
 from calc.commands.options import (
     cli_command,
     quantity,
@@ -16,7 +17,7 @@ from calc.commands.options import (
     scenario_argument,
     settings_option,
 )
-from calc.commands.view import INTERRUPTED, OK, Block, Table, View, joined, progress
+from calc.commands.view import Block, Table, View, joined, progress
 from calc.many.processes import OnProgress
 from calc.sensitivity.break_even import FIRST, SECOND, TIE, BreakEven, breakeven, doubt
 from calc.sensitivity.information import CARDS, DRAWS, Information, between, to_buy
@@ -252,9 +253,14 @@ def break_even_of(options: Options, plan: Plan, _: OnProgress) -> Analysis:
         list(turn_rows(result, plan, other, path)), units={path.name: path.unit})])
 
 
+def names_of(plan: Plan, other: Plan) -> dict[str, str]:
+    """Names of what may be better."""
+    return {FIRST: plan.label, SECOND: other.label, TIE: "both alike"}
+
+
 def better_words(result: BreakEven, plan: Plan, other: Plan, path: Path) -> str:
     """Which deployment is better at the lower end of a path, and whether that changes."""
-    who = {FIRST: plan.label, SECOND: other.label, TIE: "both alike"}
+    who = names_of(plan, other)
     reach = f"{path.name} from {human(result.low, path.unit)} to {human(result.high, path.unit)}"
     if result.always:
         return f"{who.get(result.always, 'neither')}, for {reach}"
@@ -264,7 +270,7 @@ def better_words(result: BreakEven, plan: Plan, other: Plan, path: Path) -> str:
 
 def turn_rows(result: BreakEven, plan: Plan, other: Plan, path: Path) -> Iterator[tuple[Any, ...]]:
     """Where the better deployment changes."""
-    who = {FIRST: plan.label, SECOND: other.label, TIE: "both alike"}
+    who = names_of(plan, other)
     for turn in () if result.always else result.turns:
         moved = np.array([turn.at])
         yield (turn.at, who.get(turn.after, "neither"), turn.kind, joined(

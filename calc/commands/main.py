@@ -19,9 +19,9 @@ from typing import Any
 import click
 
 import calc
+from calc.commands import BAD_INPUT, INTERRUPTED, OK
 
 SCRIPT = "will-it-fit"
-OK, BAD_INPUT, INTERRUPTED = 0, 2, 130  # the last as a shell reports SIGINT
 GC_THRESHOLD = 200_000  # allocations between collections
 EXTRAS = {"analysis": ("distributed", "pandas", "pyarrow", "scipy"),
           "report": ("fluent", "matplotlib"),
@@ -51,7 +51,7 @@ GROUPS: dict[str, Commands] = {
         "check": ("check", "Check files of your own, or the whole catalogue."),
         "import-model": ("import_model", "Write a model file from a Hugging Face config.json.")},
     "Maintain": {
-        "dev": ("", "Audit claims, validate predictions, fit kernels.")},
+        "dev": ("main:dev", "Audit claims, validate predictions, fit kernels.")},
 }
 DEV: Commands = {
     "audit": ("audit", "Judge every claim of the documents."),
@@ -78,8 +78,6 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command; None if there is none of that name."""
-        if cmd_name == "dev" and self is not dev:
-            return dev
         for commands in self.sections.values():
             if cmd_name in commands:
                 name, _, attribute = commands[cmd_name][0].partition(":")

@@ -11,8 +11,9 @@ from pathlib import Path
 import click
 
 import catalogue
+from calc.commands import BAD_INPUT
 from calc.commands.options import cli_command, output_option, scenario_argument
-from calc.commands.view import BAD_INPUT, View
+from calc.commands.view import View
 from catalogue import ParamsError
 
 PROGRAM = Path("book", "_ext", "report.py")

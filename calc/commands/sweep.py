@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from calc.commands import INTERRUPTED
 from calc.commands.options import cli_command, output_option, scenario_argument, settings_option
-from calc.commands.view import INTERRUPTED, Table, View, joined, progress
+from calc.commands.view import Table, View, joined, progress
 from calc.sweeping.plan import CHUNK, PER_DEVICE, Sweep
 from calc.sweeping.run import ROW, Result, swept
 from catalogue import ParamsError, symbols

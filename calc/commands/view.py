@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import calc
+from calc.commands import OK
 from calc.uncertainty import Amount
 from catalogue import Scenario, symbols
 from catalogue.deployments.admission import announced, cut_of, underived, unsourced
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from calc.many.processes import OnProgress
 
-OK, BAD_INPUT, INTERRUPTED = 0, 2, 130  # exit codes, the last as a shell reports SIGINT
 SCHEMAS = {"estimate": 2, "search": 2}  # versions of JSON answers, else 1; raised if a key goes
 PIPED_WIDTH = 200  # columns of a table that no terminal limits
 SHOWN_AFTER = 2.0  # progress [s]
