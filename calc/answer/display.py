@@ -29,6 +29,24 @@ def html_lines(heading: str, lines: Iterable[str], table: str = "") -> str:
                       *(f"<p>{escape(line)}</p>" for line in lines)])
 
 
+def default_lines(defaults: Sequence[str]) -> list[str]:
+    """What was chosen for a question of plain values; nothing where nothing was.
+
+    >>> default_lines(["layout TP8: the cards of one server"])
+    ['Chosen by default: layout TP8: the cards of one server.']
+    """
+    return [f"Chosen by default: {'; '.join(defaults)}."] if defaults else []
+
+
+def resource_name(resource: str) -> str:
+    """A resource that binds a step, in words.
+
+    >>> resource_name("l2_bandwidth")
+    'L2 bandwidth'
+    """
+    return resource.replace("_", " ").replace("l2", "L2")
+
+
 def amount_cells(name: str, amount: Amount) -> list[str]:
     """Name, value and interval of a quantity of ``params/symbols.yml``."""
     return [symbols()[name].en, amount.text, "" if amount.exact else amount.reach]

@@ -8,7 +8,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calc.answer.display import amount_cells, data_frame, html_lines, html_table
+from calc.answer.display import (
+    amount_cells,
+    data_frame,
+    default_lines,
+    html_lines,
+    html_table,
+    resource_name,
+)
 from calc.answer.steady_state import (
     OF_BENCHES,
     SEEN_OF_BURST,
@@ -212,10 +219,9 @@ class Estimate:
             for name, amount in self.reported.items()), "quantity")
 
     def _repr_html_(self) -> str:
-        binds = self.bottleneck["decode"].replace("_", " ").replace("l2", "L2")
-        lines = [reason.text["en"] for reason in self.reasons] or [f"Decode is bound by {binds}."]
-        if self.defaults:
-            lines.append(f"Chosen by default: {'; '.join(self.defaults)}.")
+        lines = [reason.text["en"] for reason in self.reasons] or [
+            f"Decode is bound by {resource_name(self.bottleneck['decode'])}."]
+        lines += default_lines(self.defaults)
         return html_lines(self.verdict, lines, html_table(
             ["quantity", "value", "80% interval"],
             [amount_cells(name, amount) for name, amount in self.figures.items()]))

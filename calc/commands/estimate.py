@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import calc
+from calc.answer.display import default_lines, resource_name
 from calc.answer.estimate import LATENCIES, Estimate, ServiceLevel
-from calc.answer.quickplan import deployment_plan
 from calc.answer.request_lengths import longer_words
 from calc.answer.service import (
     POOLS,
@@ -36,10 +36,12 @@ from calc.commands.view import (
     Table,
     View,
     csv_table,
+    deployment_id,
     deployment_line,
     heading,
     joined,
     notes,
+    pools_line,
 )
 from calc.evidence.classes import stand_ins
 from calc.physics.arrays import Inputs
@@ -49,6 +51,7 @@ from catalogue.engine import fitting
 from catalogue.reading.units import human, span
 
 if TYPE_CHECKING:
+    from calc.answer.quickplan import QuickPlan
     from calc.searching.alternatives import Alternatives
 
 RARE = 1e-3  # share of steps below which no number is printed: the tail is known to a seventh
@@ -77,7 +80,7 @@ def command(deployment: str | None, settings: tuple[str, ...], lengths: str | No
     DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own
     (`will-it-fit new scenario`); --model and --card describe one without a file.
     """
-    scenario, defaults = planned(deployment, options, deployment_plan)
+    scenario, defaults = planned(deployment, options, plan)
     rows, of_lengths = lengths_of(lengths, variation)
     changes = [*settings, *of_lengths]
     if engines is not None:
@@ -96,7 +99,14 @@ def command(deployment: str | None, settings: tuple[str, ...], lengths: str | No
     if not defaults:
         return view
     return replace(view, data={**view.data, "defaults": list(defaults)},
-                   body=[*view.body, f"Chosen by default: {'; '.join(defaults)}."])
+                   body=[*view.body, *default_lines(defaults)])
+
+
+def plan(**values: Any) -> QuickPlan:
+    """Build the deployment that options describe."""
+    from calc.answer.quickplan import deployment_plan  # loads the nearest changes
+
+    return deployment_plan(**values)
 
 
 def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool) -> View:
@@ -148,7 +158,7 @@ def pools_view(pools: Sequence[Scenario]) -> View:
     pair = service.pair
     assert pair is not None
     answers = dict(zip(POOLS, service.answers, strict=True))
-    data = {"scenario": pools[-1].path.stem, "fits": service.fits, "devices": service.devices,
+    data = {"scenario": deployment_id(pools), "fits": service.fits, "devices": service.devices,
             "seen": service.seen and service.seen.as_json(), **notes(*pools),
             "pools": pair.as_json() | {name: answer.as_json() for name, answer in answers.items()}
             | {"startup_lines": startup_lines(dict(zip(POOLS, pools, strict=True)))}}
@@ -170,9 +180,8 @@ def pools_view(pools: Sequence[Scenario]) -> View:
               for words in engine_words(pool, name)),
             *((measured[0],) if measured else ())]
     body += [f"{name}: {line}" for name in POOLS for line in reason_lines(answers[name])]
-    title = (pools[-1].family or pools[-1].heading)["en"]
-    return View(f"{'FITS' if service.fits else 'DOES NOT FIT'}: {title}, {service.devices} cards "
-                "in two pools", data, service.fits, figures, body,
+    return View(f"{'FITS' if service.fits else 'DOES NOT FIT'}: {pools_line(pools)}", data,
+                service.fits, figures, body,
                 csv_table(service.seen.amounts() if service.seen else {}),
                 {"details": details, "parts": parts,
                  "inputs": [input_table(pool) for pool in pools]})
@@ -283,15 +292,11 @@ def step_lines(scenario: Scenario, result: Estimate) -> list[str]:
         parts = result.parts["tpot"]
         total = sum(parts.values())
         largest = sorted(parts.items(), key=lambda item: -item[1])[:SHOWN_PARTS]
-        lines.append(f"A step of {human(total, 's')}, limited by {resource(result, 'decode')}: "
+        lines.append(f"A step of {human(total, 's')}, limited by "
+                     f"{resource_name(result.bottleneck['decode'])}: "
                      + joined(f"{name.replace('_', ' ')} {part / total:.0%}"
                               for name, part in largest if part > 0) + ".")
     return [*lines, *filter(None, [engine_line(scenario)])]
-
-
-def resource(result: Estimate, phase: str) -> str:
-    """Resource that limits a phase."""
-    return result.bottleneck[phase].replace("_", " ").replace("l2", "L2")
 
 
 def arrival_lines(scenario: Scenario, steady: SteadyState | None) -> list[str]:
@@ -385,7 +390,8 @@ def part_tables(scenario: Scenario, result: Estimate) -> list[Block]:
                 for part, time in sorted(parts.items(), key=lambda item: -abs(item[1])) if time]
         step = "time per output token, all at once" if name == "tpot" else "a step of prefill"
         tables.append(Table(("part", "time", "share"), rows, title=(
-            f"{step}: {human(total, 's')}, limited by {resource(result, phase)}")))
+            f"{step}: {human(total, 's')}, limited by "
+            f"{resource_name(result.bottleneck[phase])}")))
     return tables
 
 

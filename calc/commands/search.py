@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from calc.answer.display import default_lines
 from calc.answer.quickplan import goal_plan
 from calc.commands.options import PLAN_OPTIONS, cli_command, planned, settings_option
 from calc.commands.view import Block, Table, View, heading, joined, progress
@@ -163,9 +164,8 @@ def search_view(report: SearchReport, files: Sequence[str], defaults: Sequence[s
     """The first row with its figures, the others beside it, and what was rejected."""
     data = report.as_json() | why_unmet(report) | ({"files": list(files)} if files else {}) | (
         {"defaults": list(defaults)} if defaults else {})
-    closing = [*([f"Chosen by default: {'; '.join(defaults)}."] if defaults else []),
-               *report.notes, *rejected_line(report), *tried_lines(report),
-               *([f"Written: {joined(files)}"] if files else [])]
+    closing = [*default_lines(defaults), *report.notes, *rejected_line(report),
+               *tried_lines(report), *([f"Written: {joined(files)}"] if files else [])]
     goal_figure = ("goal", f"{report.goal.title['en']}; best: {joined(map(head, report.chosen))}")
     if not report.rows:
         verdict, figures = unmet(report)

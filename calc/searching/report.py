@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calc.answer.display import data_frame, html_lines, html_table
+from calc.answer.display import data_frame, default_lines, html_lines, html_table
 from calc.answer.request_lengths import longer_words
 from calc.answer.service import Pools, engine_words, startup_lines
 from calc.evidence.classes import Nearness, stand_ins
@@ -321,9 +321,7 @@ class SearchReport:
         table = html_table([*SHOWN, *names, "keeps its limits"], [[
             *row.cells, *(row.amounts[name].formatted("en") for name in names),
             "" if row.keeps is None else f"{row.keeps:.0%} of draws"] for row in self.rows])
-        lines = list(self.notes)
-        if self.defaults:
-            lines.append(f"Chosen by default: {'; '.join(self.defaults)}.")
+        lines = [*self.notes, *default_lines(self.defaults)]
         return html_lines(heading, lines, table if self.rows else "")
 
     def as_json(self) -> dict[str, Any]:
