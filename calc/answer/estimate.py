@@ -194,15 +194,15 @@ class Estimate:
 
     @property
     def verdict(self) -> str:
-        """Whether it fits, in a sentence."""
+        """Verdict on memory, in a sentence."""
         memory = f"{human(abs(self.spare), 'B')} per card " + (
             "to spare" if self.spare >= 0 else "short")
         return f"{self.title}: {'fits' if self.fits else 'does not fit'}, {memory}"
 
     @property
     def figures(self) -> dict[str, Amount]:
-        """What is usually asked for, by symbol: latency and throughput as users measure them,
-        and the requests that the memory holds."""
+        """Headline quantities by symbol: latency and throughput as users measure them, and the
+        number of requests that fit."""
         seen = {} if self.seen is None or self.unasked else self.seen.amounts()
         return {("output_throughput" if name == "throughput" else name): amount
                 for name, amount in seen.items()} | {
@@ -376,7 +376,7 @@ def closed_form_amounts(scenario: Scenario, inputs: Mapping[str, Any], knobs: Se
 
 def cache_suffices_steadily(inputs: Mapping[str, Any], everything: Mapping[str, Any],
                             why: Sequence[Reason], steady: SteadyState | None) -> bool:
-    """Whether the cache holds the mean of the requests in flight, though not all at their longest.
+    """Return True if the KV cache suffices on average, but not for all requests at full length.
 
     Requests must differ or come one by one, the longest must fit, and so must what all of them
     take on average; of users who think those in flight.

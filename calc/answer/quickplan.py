@@ -45,7 +45,7 @@ from catalogue.reading.values import is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 Plain = str | int | float | Path
-"""What an option or an argument gives: a name, a path, a number, a quantity with its unit."""
+"""Value of an option or argument: a name, path, number, or quantity with its unit."""
 USUAL_ENGINES = ("vllm", "vllm-ascend", "sglang")
 """Engines by default, the first that runs the model on the card."""
 DEALS_EXPERTS = ("vllm-ascend",)  # engines whose recipes all enable expert parallelism
@@ -280,14 +280,16 @@ def set_layout(builder: _Builder, file: YamlFile, cards: int) -> None:
 
 
 def runs(scenario: Scenario) -> bool:
-    """Whether a deployment loads under its engine and fits its memory."""
+    """Return True if the engine loads a deployment and its memory suffices."""
     return not any(problems(subject_of(scenario), cut_of(scenario))) and bool(has_room(
         evaluate(scenario.inputs(), scenario.model.attention, decode=False)))
 
 
 def nearest_layout(scenario: Scenario) -> dict[str, int]:
-    """What differs in the layout that is nearest to a deployment's and loads and fits, else only
-    loads; nothing where its own does, or none."""
+    """Changed degrees of the nearest layout that loads and fits, else of one that loads.
+
+    Empty if the layout of the deployment does already, or if there is no such layout.
+    """
     if runs(scenario):
         return {}
     layouts = layouts_of(scenario, scenario.devices, [scenario.precision])
