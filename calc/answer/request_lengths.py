@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Any, get_args
 
 from calc.physics.kv_cache import beside_tokens
 from calc.serving.requests import Distribution, Shape, shapes_of
@@ -13,6 +15,7 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, load
 from catalogue.deployments.admission import positions
 from catalogue.messages import Pair, sentences
+from catalogue.reading.files import read_small
 from catalogue.reading.units import plain
 
 say = sentences("calc/answer/request-lengths")
@@ -178,3 +181,56 @@ def _beyond(scenario: Scenario, tokens: float) -> float:
     """Return the share of the requests that are longer [1]."""
     shapes = lengths_of(scenario).shapes(scenario.inputs())
     return sum(prompt + answer > tokens for prompt, answer, *_ in shapes) / len(shapes)
+
+
+def listed_lengths(lengths: str | None, variation: str | None
+                   ) -> tuple[list[tuple[int, int]], list[str]]:
+    """Lengths of requests from a file, if one is given, and settings of the workload.
+
+    Args:
+        lengths: name of a distribution, or path of a file; None for that of the deployment.
+        variation: standard deviation over mean of lognormal lengths.
+
+    Raises ParamsError, one sentence with file and line, for a file that lists no requests.
+    """
+    settings = [f"workload.length_variation={variation}"] if variation else []
+    if lengths is None:
+        return [], settings
+    if lengths in get_args(Distribution):
+        return [], [f"workload.length_distribution={lengths}", *settings]
+    rows = read_lengths(Path(lengths))
+    prompt, answer = (max(1, round(fmean(column))) for column in zip(*rows, strict=True))
+    longest = max(prompt + answer, *map(sum, rows))
+    return rows, [*settings, f"workload.input_tokens={prompt} token",
+                  f"workload.output_tokens={answer} token",
+                  f"workload.context_tokens={longest} token"]
+
+
+def with_lengths(scenario: Scenario, lengths: Sequence[tuple[int, int]]) -> Scenario:
+    """Give a deployment the variation of listed lengths; unchanged without any."""
+    if not lengths:
+        return scenario
+    prompt, answer = (pstdev(column) / fmean(column) for column in zip(*lengths, strict=True))
+    return replace(scenario, variations=(prompt, answer))
+
+
+def read_lengths(path: Path) -> list[tuple[int, int]]:
+    """Lengths of requests from a CSV file: input and output tokens of one per line [token].
+
+    Raises ParamsError, one sentence with file and line, for a line that is no request.
+    """
+    text = read_small(path, str(path), "a file of lengths, or constant, exponential or lognormal")
+    lengths: list[tuple[int, int]] = []
+    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+        cells = [cell.strip() for cell in line.split(",")]
+        if not line.strip() or (number == 1 and cells == ["input_tokens", "output_tokens"]):
+            continue
+        if len(cells) != 2 or not all(cell.isascii() and cell.isdecimal() and len(cell) < 10
+                                      and int(cell) for cell in cells):
+            raise ParamsError(f"{path}:{number}: '{line.strip()[:60]}' is no request, expected "
+                              "input and output tokens, whole numbers of at least 1.")
+        lengths.append((int(cells[0]), int(cells[1])))
+    if not lengths:
+        raise ParamsError(f"{path}: there are no requests, expected input and output tokens on "
+                          "each line.")
+    return lengths

@@ -7,7 +7,8 @@ from typing import Any
 
 import calc
 from calc.answer.compare_engines import COMPARED, Difference, differences
-from calc.commands.options import refuse_too_long, with_lengths
+from calc.answer.request_lengths import with_lengths
+from calc.commands.options import refuse_too_long
 from calc.commands.view import Table, View, heading, notes
 from catalogue import ParamsError, load_scenario, symbols
 from catalogue.deployments.admission import longest_request

@@ -11,7 +11,7 @@ import click
 import calc
 from calc.answer.display import default_lines, resource_name
 from calc.answer.estimate import LATENCIES, Estimate, ServiceLevel
-from calc.answer.request_lengths import longer_words
+from calc.answer.request_lengths import listed_lengths, longer_words, with_lengths
 from calc.answer.service import (
     POOLS,
     Pools,
@@ -24,12 +24,10 @@ from calc.answer.service import (
 from calc.answer.steady_state import OF_BENCHES, STEADILY, SteadyState
 from calc.commands.options import (
     cli_command,
-    lengths_of,
     lengths_options,
     plan_options,
     planned,
     settings_option,
-    with_lengths,
 )
 from calc.commands.view import (
     Block,
@@ -81,7 +79,7 @@ def command(deployment: str | None, settings: tuple[str, ...], lengths: str | No
     (`will-it-fit new scenario`); --model and --card describe one without a file.
     """
     scenario, defaults = planned(deployment, options, plan)
-    rows, of_lengths = lengths_of(lengths, variation)
+    rows, of_lengths = listed_lengths(lengths, variation)
     changes = [*settings, *of_lengths]
     if engines is not None:
         if calibration is not None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import atexit
 import gc
 import io
-import multiprocessing
 import os
 import signal
 import sys
 import threading
 from collections.abc import Sequence
-from concurrent.futures import InvalidStateError
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +17,7 @@ import click
 
 import calc
 from calc.commands import BAD_INPUT, INTERRUPTED, OK
+from calc.many.processes import end_processes
 
 SCRIPT = "will-it-fit"
 GC_THRESHOLD = 200_000  # allocations between collections
@@ -71,28 +69,25 @@ class LazyGroup(click.Group):
     def __init__(self, sections: dict[str, Commands], **options: Any) -> None:
         super().__init__(**options)
         self.sections = sections
+        self.commands: dict[str, Any] = {
+            name: module for commands in sections.values()
+            for name, (module, _) in commands.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order in which help prints them."""
-        return [name for commands in self.sections.values() for name in commands]
+        return list(self.commands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command; None if there is none of that name."""
-        for commands in self.sections.values():
-            if cmd_name in commands:
-                name, _, attribute = commands[cmd_name][0].partition(":")
-                module = import_module(f"{__package__}.{name}")
-                return getattr(module, attribute or "command")
-        return None
+        if cmd_name not in self.commands:
+            return None
+        name, _, attribute = self.commands[cmd_name].partition(":")
+        return getattr(import_module(f"{__package__}.{name}"), attribute or "command")
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the command; raise UsageError with the nearest name."""
-        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            if args[0] in RENAMED:
-                raise click.UsageError(f"'{args[0]}' is '{RENAMED[args[0]]}'", ctx)
-            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
-            hint = f"did you mean '{near[0]}'" if near else f"see `{ctx.command_path} --help`"
-            raise click.UsageError(f"there is no command '{args[0][:40]}', {hint}", ctx)
+        """Find the command. Raises UsageError with its present or nearest name."""
+        if args[0] in RENAMED and ctx.parent is None:
+            raise click.UsageError(f"'{args[0]}' is '{RENAMED[args[0]]}'.", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -117,16 +112,7 @@ Predict memory, latency, throughput and cost of DeepSeek-class models on any car
 Completion, in a line of ~/.bashrc (zsh_source, fish_source likewise):
   eval "$(_WILL_IT_FIT_COMPLETE=bash_source will-it-fit)"
 """)
-
-
-def _print_version(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
-    if is_asked:
-        click.echo(f"{SCRIPT} {calc.__version__}")
-        ctx.exit()
-
-
-cli.params.append(click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False,
-                               help="Show the version.", callback=_print_version))
+click.version_option(calc.__version__, message="%(prog)s %(version)s")(cli)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -146,23 +132,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         end_processes(threads)
         if alone:
             signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
-
-
-def end_processes(of_caller: set[threading.Thread]) -> None:
-    """Kill remaining worker processes and join the threads that watch them.
-
-    Such a thread closes the pipe that the end of this process would otherwise write to.
-    """
-    if not (left := multiprocessing.active_children()):
-        return
-    threading.excepthook = lambda problem: (  # a pool's own thread finds its processes ended
-        None if issubclass(problem.exc_type, InvalidStateError)
-        else threading.__excepthook__(problem))
-    for process in left:  # a process that is just being forked would ignore SIGTERM
-        process.kill()
-    for thread in set(threading.enumerate()) - of_caller:
-        if not thread.daemon:
-            thread.join()
 
 
 def run_interruptibly(argv: Sequence[str]) -> int:
@@ -190,7 +159,7 @@ def _run(argv: Sequence[str]) -> int:
         print(end="", flush=True)
         return code if isinstance(code, int) else OK
     except click.ClickException as error:
-        return _failed(f"{error.format_message().rstrip('.')}.", words)
+        return _failed(error.format_message(), words)
     except ModuleNotFoundError as error:
         return _failed(missing_extra(words, error), words)
     except BrokenPipeError:

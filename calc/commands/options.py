@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from difflib import get_close_matches
-from pathlib import Path
-from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from calc.commands.view import View, print_view
-from catalogue import ParamsError, Scenario
+from catalogue import ParamsError
 from catalogue.deployments.admission import length_words, positions, too_long
 from catalogue.entries.models import Model
-from catalogue.reading.files import is_file, read_small
 from catalogue.reading.units import parse
 
 SETTINGS_OF_ENGINES = {
@@ -41,10 +35,6 @@ if TYPE_CHECKING:
     from calc.answer.quickplan import QuickPlan
     from catalogue.reading.yamlfile import YamlFile
 
-RENAMED_OPTIONS = {"--devices": "--card", "--out": "-o", "--day-requests": "--daily-requests",
-                   "--lang": "to leave it out: commands print English"}
-"""Options of earlier releases -> what to write today."""
-
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -57,26 +47,15 @@ class Command(click.Command):
         names = {name: param for param in self.params for name in param.opts}
         for before, word in itertools.pairwise(given):
             if word in names and not getattr(names.get(before), "is_flag", True):
-                raise click.UsageError(f"{before}: expected a value, found {word}", ctx)
+                raise click.UsageError(f"{before}: expected a value, found {word}.", ctx)
         try:
             return super().parse_args(ctx, args)
-        except click.MissingParameter as error:
-            what = error.param.make_metavar(ctx) if error.param else "argument"
-            raise click.UsageError(
-                f"{what} is missing, see `{ctx.command_path} --help`", ctx) from None
         except click.NoSuchOption as error:
-            name = error.option_name
-            value = next((word for before, word in itertools.pairwise(given)
-                          if before == name), "VALUE")
-            if key := SETTINGS_OF_ENGINES.get(name):
-                text = f"there is no option {name}, did you mean --set {key}={value}"
-            else:
-                near = [RENAMED_OPTIONS[name]] if name in RENAMED_OPTIONS else [
-                    option for option in names if option.startswith(name)
-                ] or get_close_matches(name, names, n=1)
-                text = f"there is no option {name[:40]}, " + (
-                    f"did you mean {near[0]}" if near else f"see `{ctx.command_path} --help`")
-            raise click.UsageError(text, ctx) from None
+            if (name := error.option_name) not in SETTINGS_OF_ENGINES:
+                raise
+            value = dict(itertools.pairwise(given)).get(name, "VALUE")
+            raise click.UsageError(f"there is no option {name}, did you mean --set "
+                                   f"{SETTINGS_OF_ENGINES[name]}={value}?", ctx) from None
 
 
 def cli_command(name: str, *examples: str, sections: Sequence[str] = (), table: bool = True
@@ -181,7 +160,7 @@ def settings_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def lengths_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how long requests are; `lengths_of` reads them."""
+    """Add the options that say how long requests are; `listed_lengths` reads them."""
     function = click.option("--variation", metavar="NUMBER", help=(
         "Standard deviation over mean of lognormal lengths."))(function)
     return click.option("--lengths", metavar="DISTRIBUTION|FILE", help=(
@@ -211,10 +190,8 @@ class Number(click.ParamType):
             return int(value) if self.integer else float(value)
         option = f"{param.opts[0] if param else self.name} {value[:40]}"
         try:  # a rate may be a plain number of requests per second
-            number = float(value) if self.unit == "request/s" else math.nan
+            number = float(value if self.unit == "request/s" else "")
         except ValueError:
-            number = math.nan
-        if math.isnan(number):
             number = quantity(option, value, self.unit)
         if (not self.least <= number <= self.most or (self.above and number == self.least)
                 or (self.integer and number != int(number))):
@@ -259,62 +236,3 @@ def limit_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "Limit of the time per output token, such as '50 ms' (default: none)."))(function)
     return click.option("--ttft", type=Number("s", above=True), metavar="TIME", help=(
         "Limit of the time to first token, such as '2 s' (default: none)."))(function)
-
-
-def lengths_of(lengths: str | None, variation: str | None
-               ) -> tuple[list[tuple[int, int]], list[str]]:
-    """Lengths of requests from a file, if one is given, and settings of the workload.
-
-    Args:
-        lengths, variation: values of the options.
-
-    Raises ParamsError, one sentence with file and line, for a file that lists no requests.
-    """
-    settings = [f"workload.length_variation={variation}"] if variation else []
-    if lengths is None:
-        return [], settings
-    from calc.serving.requests import Distribution  # few commands need it
-
-    if lengths in get_args(Distribution):
-        return [], [f"workload.length_distribution={lengths}", *settings]
-    near = get_close_matches(lengths, get_args(Distribution), n=1)
-    if near and not is_file(Path(lengths)):
-        raise ParamsError(f"--lengths {lengths}: there is no such distribution and no such file, "
-                          f"the nearest is {near[0]}.")
-    rows = read_lengths(Path(lengths))
-    means = (sum(column) / len(rows) for column in zip(*rows, strict=True))
-    prompt, answer = (max(1, round(mean)) for mean in means)
-    longest = max(prompt + answer, *map(sum, rows))
-    return rows, [*settings, f"workload.input_tokens={prompt} token",
-                  f"workload.output_tokens={answer} token",
-                  f"workload.context_tokens={longest} token"]
-
-
-def with_lengths(scenario: Scenario, lengths: Sequence[tuple[int, int]]) -> Scenario:
-    """Give a deployment the variation of listed lengths; unchanged without any."""
-    if not lengths:
-        return scenario
-    prompt, answer = (pstdev(column) / fmean(column) for column in zip(*lengths, strict=True))
-    return replace(scenario, variations=(prompt, answer))
-
-
-def read_lengths(path: Path) -> list[tuple[int, int]]:
-    """Lengths of requests from a CSV file: input and output tokens of one per line [token].
-
-    Raises ParamsError, one sentence with file and line, for a line that is no request.
-    """
-    text = read_small(path, str(path), "a file of lengths, or constant, exponential or lognormal")
-    lengths: list[tuple[int, int]] = []
-    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
-        cells = [cell.strip() for cell in line.split(",")]
-        if not line.strip() or (number == 1 and cells == ["input_tokens", "output_tokens"]):
-            continue
-        if len(cells) != 2 or not all(cell.isascii() and cell.isdecimal() and len(cell) < 10
-                                      and int(cell) for cell in cells):
-            raise ParamsError(f"{path}:{number}: '{line.strip()[:60]}' is no request, expected "
-                              "input and output tokens, whole numbers of at least 1.")
-        lengths.append((int(cells[0]), int(cells[1])))
-    if not lengths:
-        raise ParamsError(f"{path}: there are no requests, expected input and output tokens on "
-                          "each line.")
-    return lengths

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import click
 
 from calc.answer.load_test import load_test
-from calc.answer.request_lengths import Lengths
+from calc.answer.request_lengths import Lengths, listed_lengths, with_lengths
 from calc.answer.simulated_load import (
     SHARES,
     UserLoad,
@@ -19,13 +19,11 @@ from calc.answer.simulated_load import (
 from calc.commands.options import (
     Number,
     cli_command,
-    lengths_of,
     lengths_options,
     limit_options,
     scenario_argument,
     seed_option,
     settings_option,
-    with_lengths,
 )
 from calc.commands.view import Table, View, deployment_id, heading, joined, notes, pools_line
 from calc.serving.metrics import MOST_SEQUENCES, Latency, Summary
@@ -83,7 +81,7 @@ def command(scenario: str, settings: tuple[str, ...], lengths: str | None, varia
     Requests are simulated step by step, under a rate of arrivals or a number of users. DEPLOYMENT
     is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own.
     """
-    rows, of_lengths = lengths_of(lengths, variation)
+    rows, of_lengths = listed_lengths(lengths, variation)
     pools = [with_lengths(pool, rows)
              for pool in load_deployment(scenario, overrides=[*settings, *of_lengths])]
     given, load = loaded(pools[-1], given, begin)

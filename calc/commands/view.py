@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SCHEMAS = {"estimate": 2, "search": 2}  # versions of JSON answers, else 1; raised if a key goes
 PIPED_WIDTH = 200  # columns of a table that no terminal limits
 SHOWN_AFTER = 2.0  # progress [s]
+SHARE = "%"  # unit of a column of fractions
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,16 @@ class Table:
     title: str = ""
     units: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Any]], *columns: str, title: str = "",
+           **units: str) -> Table:
+        """Some columns of rows of a JSON answer."""
+        return cls(columns, [[row.get(name) for name in columns] for row in rows], title, units)
+
     def unit(self, column: str) -> str:
-        """SI unit of a column."""
-        if column in self.units:
-            return self.units[column]
+        """SI unit of a column, or ``SHARE``."""
         defined = symbols().get(column)
-        return defined.unit if defined else DIMENSIONLESS
+        return self.units.get(column) or (defined.unit if defined else DIMENSIONLESS)
 
 
 Block = Table | str
@@ -139,13 +144,15 @@ def print_block(screen: Console, block: Block) -> None:
 def cell_text(cell: Any, unit: str) -> str:
     """Format a cell of a table.
 
-    >>> cell_text(0.0304, "s"), cell_text(None, "s"), cell_text("TP8", "1")
-    ('30.4 ms', '–', 'TP8')
+    >>> cell_text(0.0304, "s"), cell_text(None, "s"), cell_text("TP8", "1"), cell_text(0.5, SHARE)
+    ('30.4 ms', '–', 'TP8', '50.0%')
     """
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
     if isinstance(cell, Amount):
         return cell.formatted("en")
-    if isinstance(cell, int | float) and not isinstance(cell, bool):
-        return human(cell, unit)
+    if isinstance(cell, int | float):
+        return f"{cell:.1%}" if unit == SHARE else human(cell, unit)
     return NONE if cell is None else str(cell)
 
 
@@ -167,33 +174,35 @@ def csv_table(amounts: Mapping[str, Amount]) -> Table:
 
 def print_csv(table: Table) -> None:
     """Print a table in SI units; of amounts with both ends of their intervals."""
-    spread = [any(isinstance(row[index], Amount) for row in table.rows)
-              for index in range(len(table.columns))]
-    head = []
-    for column, ends in zip(table.columns, spread, strict=True):
-        unit = table.unit(column)
-        name = column if unit == DIMENSIONLESS else f"{column} [{unit}]"
-        head += [name, f"{name} low", f"{name} high"] if ends else [name]
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(head)
-    for row in table.rows:
-        cells: list[Any] = []
-        for cell, ends in zip(row, spread, strict=True):
-            if isinstance(cell, Amount):
-                cells += cell.points
-            else:
-                cells += [cell, None, None] if ends else [cell]
-        writer.writerow(cells)
+    head: list[str] = []
+    cells: list[Sequence[Any]] = []
+    for index, column in enumerate(table.columns):
+        unit, values = table.unit(column), [row[index] for row in table.rows]
+        head.append(column if unit in (DIMENSIONLESS, SHARE) else f"{column} [{unit}]")
+        if any(isinstance(value, Amount) for value in values):
+            head += [f"{head[-1]} low", f"{head[-1]} high"]
+            cells += zip(*(value.points if isinstance(value, Amount) else (value, None, None)
+                           for value in values), strict=True)
+        else:
+            cells.append(values)
+    csv.writer(sys.stdout, lineterminator="\n").writerows([head, *zip(*cells, strict=True)])
 
 
-def print_json(data: Mapping[str, Any], words: Sequence[str]) -> None:
+def print_json(data: Mapping[str, Any], words: Sequence[str], name: str = "") -> None:
     """Print an answer as JSON, which has no number that is not finite.
 
     It begins with ``schema``, the name and version of its layout, ``version`` of the program, and
     ``asked``, the arguments as given.
+
+    Args:
+        data: the answer.
+        words: arguments of the program.
+        name: of the layout; by default the command's.
     """
-    named = [word for word in words if word != "dev"]
-    _print_json(next(iter(named), "none"), data, words)
+    name = name or next((word for word in words if word != "dev"), "none")
+    head = {"schema": f"will-it-fit/{name}/{SCHEMAS.get(name, 1)}", "version": calc.__version__,
+            "asked": list(words)}
+    print(json.dumps(head | dict(data), indent=2, allow_nan=False))
 
 
 def print_error(text: str, words: Sequence[str]) -> None:
@@ -201,14 +210,7 @@ def print_error(text: str, words: Sequence[str]) -> None:
     lines = list(map(sentence, text.split("\n")))
     print("\n".join(lines), file=sys.stderr)
     if "--json" in words:
-        _print_json("error", {"error": " ".join(lines)}, words)
-
-
-def _print_json(name: str, data: Mapping[str, Any], words: Sequence[str]) -> None:
-    head = {"schema": f"will-it-fit/{name}/{SCHEMAS.get(name, 1)}", "version": calc.__version__,
-            "asked": list(words)}
-    assert not head.keys() & data.keys()
-    print(json.dumps(head | dict(data), indent=2, allow_nan=False))
+        print_json({"error": " ".join(lines)}, words, "error")
 
 
 def console() -> Console:

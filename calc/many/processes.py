@@ -1,13 +1,14 @@
-"""How a process of several begins, that another one waits for; how far they are."""
+"""Worker processes: how they begin and end, and their progress."""
 
 from __future__ import annotations
 
+import multiprocessing
 import multiprocessing.connection
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, InvalidStateError
 from typing import Any, TypeVar
 
 Done = TypeVar("Done")
@@ -58,3 +59,20 @@ def mapped(pool: Executor, function: Callable[[Any], Done], tasks: Iterable[Any]
         return pool.map(function, tasks)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_processes(of_caller: set[threading.Thread]) -> None:
+    """Kill remaining worker processes and join the threads that watch them.
+
+    Such a thread closes the pipe that the end of this process would otherwise write to.
+    """
+    if not (left := multiprocessing.active_children()):
+        return
+    threading.excepthook = lambda problem: (  # a pool's own thread finds its processes ended
+        None if issubclass(problem.exc_type, InvalidStateError)
+        else threading.__excepthook__(problem))
+    for process in left:  # a process that is just being forked would ignore SIGTERM
+        process.kill()
+    for thread in set(threading.enumerate()) - of_caller:
+        if not thread.daemon:
+            thread.join()

@@ -17,7 +17,7 @@ SENTENCES = [
     (f"estimate {R1} --users 3", "--set overrides keys of a file"),
     ("estimate --model r1 --card h2000", "the nearest names are nvidia-h200-sxm"),
     ("estimate mine.yml --tp 8", "did you mean --set parallelism.tensor_parallel=8"),
-    ("estimte", "did you mean 'estimate'"), ("audit", "dev audit"),
+    ("estimte", "'estimate'"), ("audit", "dev audit"),
     ("estimate no-such-scenario", "no-such-scenario"), ("show no-such", "no-such"),
     ("estimate r1", "is a model, expected a scenario"),
     ("estimate H200", "see: show nvidia-h200-sxm"),
