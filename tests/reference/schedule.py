@@ -72,5 +72,6 @@ def schedule(requests: Sequence[Request], limits: Limits, step_time: StepTime,
         end = clock + duration([step], gap + step_time(step))
         steps.append(StepRecord(clock, end, step, tuple(job.number for job in engine.preempted)))
         engine.complete(end)
+        engine.lasting = 0  # every step is planned anew, none repeats the last one
         clock = end
     return Schedule(tuple(job.outcome() for job in jobs), tuple(steps))

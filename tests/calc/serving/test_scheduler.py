@@ -12,7 +12,6 @@ from _engines import (
     affine,
     engines_of_any_kind,
     limits,
-    long_answers,
     requests_of_any_kind,
     tokens,
 )
@@ -150,25 +149,6 @@ class TestStates:
             requests, alone, affine(1.0, 0.01))
 
 
-def step_by_step(requests, engine_limits, step_time):
-    """The scheduler's loop with every step planned anew, none as a repetition of the last one."""
-    jobs = [Job(number, request) for number, request in enumerate(requests)]
-    arriving, engine, clock, steps = sorted(jobs, key=lambda job: job.request.arrival), Engine(
-        engine_limits), 0.0, []
-    while arriving or engine.load:
-        if not (busy := engine.load > 0):
-            clock = max(clock, arriving[0].request.arrival)
-        while arriving and arriving[0].request.arrival <= clock:
-            engine.submit(arriving.pop(0), busy)
-        engine.receive(engine.idle)
-        step = engine.plan(clock)
-        steps.append((clock, clock + step_time(step), step))
-        clock += step_time(step)
-        engine.complete(clock)
-        engine.lasting = 0
-    return tuple(job.outcome() for job in jobs), steps
-
-
 class TestLaws:
     @given(requests_of_any_kind, engines_of_any_kind)
     def test_requests_and_tokens_are_conserved_in_order_of_arrival(self, requests, engine):
@@ -197,15 +177,6 @@ class TestLaws:
             assert engine.policy == "mixed" or not (step.prefill and step.decode)
         for before, after in pairwise(steps):
             assert before.end <= after.start < after.end
-
-    @given(long_answers, engines_of_any_kind)
-    def test_repeated_steps_are_those_that_are_planned_anew(self, requests, engine):
-        if engine.kv_blocks is not None:
-            engine = replace(engine, kv_blocks=max(engine.kv_blocks, engine.blocks(60)))
-        served = schedule(requests, engine, affine(0.5, 0.01))
-        outcomes, steps = step_by_step(requests, engine, affine(0.5, 0.01))
-        assert served.outcomes == outcomes
-        assert [(record.start, record.end, record.step) for record in served.steps] == steps
 
 
 # --- looking for requests -----------------------------------------------------------------------

@@ -11,6 +11,7 @@ from _engines import (
     affine,
     engines_of_any_kind,
     limits,
+    long_answers,
     requests_of_any_kind,
     tokens,
 )
@@ -131,11 +132,10 @@ class TestLaws:
             later = outcome.tpot * (outcome.output_tokens - 1) if outcome.output_tokens > 1 else 0
             assert outcome.ttft + later == pytest.approx(outcome.e2e)
 
-    @settings(max_examples=40)
-    @given(requests_of_any_kind, engines_of_any_kind, st.sampled_from([1, 7]),
+    @given(requests_of_any_kind | long_answers, engines_of_any_kind, st.sampled_from([1, 7]),
            st.sampled_from([(0.3, 0.01, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 2.0)]))
     def test_one_replica_does_what_the_scheduler_does(self, requests, engine, part, times):
-        """Also where arrivals meet the ends of steps."""
+        """Also where arrivals meet the ends of steps, and where steps are repeated unplanned."""
         requests = [replace(request, arrival=request.arrival / part) for request in sorted(
             requests, key=lambda request: request.arrival)]
         t0, t1, gap = times
