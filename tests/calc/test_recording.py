@@ -1,14 +1,11 @@
 """A recorded computation, replayed on other rows, gives what the computation itself gives."""
 
-from types import SimpleNamespace as Inputs
 
 import numpy as np
 import pytest
 
-from calc.physics.arrays import either, select
-from calc.recording import WORTH, Recording, Repeated, Repeating
+from calc.recording import Recording, Repeated
 
-ROWS = 1000
 X = np.array([1.0, 4.0, 9.0])
 
 
@@ -73,30 +70,3 @@ def test_random_computations_are_replayed_number_by_number(seed):
             for name, column in expected.items():
                 assert into[name].tolist() == np.broadcast_to(column, 50)[rows].astype(
                     float).tolist(), name
-
-
-def formula(part):
-    """Branches by row, a loop up to the largest count, and terms that are zero."""
-    q = Inputs(**part)
-    steps = sum(np.clip(q.count - i, 0, 1) * q.length**0.5 for i in range(int(np.max(q.count))))
-    way = either(np.greater(q.length, 5), lambda: q.length**2, lambda: 1 / (1 + q.length))
-    return {"way": way + 0 * q.scale, "steps": select(q.count > 1, 1 * steps, steps / 2),
-            "unused": q.length**q.count, "fixed": q.scale + 1}
-
-
-@pytest.mark.parametrize(("counts", "left", "computed"), [
-    ((3, 3, 2), WORTH, 1), ((2, 5, 2, 5), WORTH, 2), ((3, 3, 3, 3), 0, 4)])
-def test_replayed_passes_match_rowwise_evaluation(counts, left, computed):
-    """A larger count is recorded again; few passes are computed, not recorded."""
-    rng, scale, calls = np.random.default_rng(1), {"scale": np.float64(3)}, []
-    repeating = Repeating(lambda part: calls.append(1) or formula(part), scale)
-    for most in counts:
-        columns = {"count": rng.integers(0, most + 1, ROWS), "length": rng.random(ROWS) * 10}
-        into = {name: np.empty(ROWS) for name in ("way", "steps", "fixed")}
-        repeating.take(columns, into, left)
-        expected = formula(columns | scale)
-        for name, column in into.items():
-            np.testing.assert_array_equal(column, np.broadcast_to(expected[name], ROWS))
-    assert len(calls) == computed
-    with pytest.raises(ValueError, match="there is no quantity 'speed'"):
-        Repeating(formula, scale).take(columns, {"speed": np.empty(ROWS)}, 0)

@@ -29,10 +29,6 @@ def stages(count, which, **changes):
 
 
 class TestMemory:
-    def test_grouped_query_cache_is_divided_by_kv_heads_at_most(self):
-        held = [run(PLAN, "model=llama-3.1-70b", tensor_parallel=t)[
-            "kv_layer_bytes_per_token_per_device"] for t in (1, 8, 16)]
-        assert held[0] == 8 * held[1] == 8 * held[2]
 
     @given(st.integers(1, 61), st.sampled_from([1, 2, 4, 8, 16]))
     def test_pipeline_stages_hold_the_model_and_the_fullest_is_a_candidate(self, p, t):
@@ -42,14 +38,6 @@ class TestMemory:
         assert t > 1 or held.stage_weights.sum() == 2 * TOTALS["deepseek-v3"]
         assert held.stage_weights.max() == candidates.weights_per_device
         assert held.stage_replicated_weights.max() == candidates.replicated_weights_per_device
-
-    @pytest.mark.parametrize(("p", "copies"), [(1, 0), (2, 1), (4, 1)])
-    def test_tied_head_is_stored_once_or_on_two_stages(self, p, copies):
-        """One stage: the embedding serves twice. Two stages: the last needs its own copy."""
-        tied, own = (run(tensor_parallel=1, pipeline_parallel=p, separate_head=separate)
-                     for separate in (0, 1))
-        assert own["head_weights"] - tied["head_weights"] == (1 - copies) * own["embedding_weights"]
-        assert tied["decode_dense_bytes"] == own["decode_dense_bytes"]
 
 
 class TestDecode:

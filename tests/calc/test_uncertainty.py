@@ -4,12 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from _sampled import sampled
 from hypothesis import given
 from hypothesis import strategies as st
 
-import calc
-import catalogue
 from calc.uncertainty import (
     Amount,
     interval_score,
@@ -18,8 +15,7 @@ from calc.uncertainty import (
     quantiles,
     width,
 )
-from catalogue.deployments.physics_inputs import NORMAL_90, Knob
-from catalogue.reading.values import Value
+from catalogue.deployments.physics_inputs import NORMAL_90
 
 DRAWS = 20_000
 INPUTS = {"a": Amount(2.0, 1.0, 5.0), "b": Amount(4.0, 3.0, 4.5), "c": Amount(0.1, 0.0, 0.4),
@@ -98,18 +94,3 @@ def test_the_ends_of_a_sum_are_those_of_its_draws(seed):
 
 
 # --- deployments --------------------------------------------------------------------------------
-def test_draws_of_an_input_have_its_range_and_move_what_depends_on_it():
-    scenario = catalogue.load_scenario("s2-910b1-awq")
-    inputs, attention = scenario.inputs(), scenario.model.attention
-    rate = inputs["memory_bandwidth"]
-    drawn = sampled(inputs, [Knob("memory_bandwidth", Value(
-        rate, "B/s", "", "arithmetic", "assumed", 0.5 * rate, 3 * rate), ("memory_bandwidth",))],
-                    attention, 20_000)
-    point = inputs["attention_peak"] / rate
-    assert np.quantile(drawn["ridge_point"], [0.1, 0.5, 0.9]) == pytest.approx(
-        [point / 3, point, 2 * point], rel=0.05)
-    assert drawn["kv_bytes_per_token"] == calc.evaluate(inputs, attention)["kv_bytes_per_token"]
-    gaps = [each for each in scenario.knobs() if each.name == "host_gap_per_step"]
-    times = sampled(inputs, gaps, attention, 4000)["tpot"]
-    assert (times < float(calc.evaluate(inputs, attention)["tpot"])).mean() == pytest.approx(
-        0.5, abs=0.02)

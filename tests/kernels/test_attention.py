@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from kernels.attention_kernels import PREFILL_CORE
-from kernels.fitting import fit, halves
 
-CARD = {"peak": 989e12, "bandwidth": 4.8e12, "hbm_efficiency": 0.88,
-        "core_tile_rows": 64.0, "prefill_tile_rows": 64.0, "element_bytes": 2.0}
 HAND = {"peak": 3e6, "bandwidth": 5e4, "hbm_efficiency": 0.8,
         "core_tile_rows": 8.0, "prefill_tile_rows": 16.0, "element_bytes": 1.5}
 
@@ -25,13 +21,3 @@ def test_prefill_core_by_hand(tokens):
     found = PREFILL_CORE.time({"heads": 7.0, "batch": 3.0, "tokens": tokens} | HAND, {
         "attention_efficiency": 0.3, "prefill_core_latency": 0.7, "core_row_traffic": 2.5})
     assert float(found) == pytest.approx(max(compute, memory) + 0.7 + 2.5 * brought)
-
-
-def test_fit_recovers_the_values_of_a_table():
-    heads, batch, tokens = shape = [grid.ravel() for grid in np.meshgrid(
-        [8.0, 16, 64, 128], [1.0, 4, 16, 64], [256.0, 1024, 4096, 16384])]
-    table = {"heads": heads, "batch": batch, "tokens": tokens, **CARD}
-    true = {name: 1.3 * bounds.start if bounds.start < 0.5 else 0.9 * bounds.start
-            for name, bounds in PREFILL_CORE.parameters.items()}
-    found = fit(PREFILL_CORE, table, PREFILL_CORE.time(table, true), halves(shape), batch, heads)
-    assert found.values == pytest.approx(true, rel=0.05)

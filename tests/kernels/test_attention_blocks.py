@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import calc
@@ -10,13 +9,11 @@ import catalogue
 from kernels.attention_kernels import (
     AROUND,
     DECODE_BETWEEN,
-    DECODE_BLOCK,
     IN_LAWS,
     INDEX_MATMULS,
     SPARSE_BLOCK,
     SPARSE_KNOWN,
 )
-from kernels.fitting import fit, halves
 from kernels.matmuls import DENSE, OF_CARD
 
 ALONE = {"output_tokens": 2, "concurrency": 64.0, "load_overlap": 0.5, "clock_factor": 1,
@@ -41,12 +38,6 @@ def known(step, sparse):
         "weight_bytes": step["attention_weight_bytes"],
         "element_bytes": step["kv_cache_element_bytes"]}
     return found | ({"index_bytes": step["kv_index_element_bytes"]} if sparse else {})
-
-
-def shapes(more=0.0):
-    heads, batch, context = (grid.ravel() for grid in np.meshgrid(
-        [8.0, 16, 32, 64, 128], [1.0, 2, 4, 8, 16, 32, 64, 128], [256.0, 1024, 4096, 16384]))
-    return {"heads": heads, "batch": batch, "context": context + more}
 
 
 @pytest.mark.parametrize("slow", [{}, {"core_peak": 1e12}, {"attention_peak": 1e12}])
@@ -80,18 +71,3 @@ def test_sparse_block_equals_the_attention_of_a_step(slow):
     expected = sum(parts[f"decode_{name}_time"] for name in ("attention", "core", "index")) / step[
         "num_hidden_layers"] + selected + boundaries
     assert float(block) == pytest.approx(float(expected), rel=SAME)
-
-
-@pytest.mark.parametrize(("step", "law", "more", "planted"), [
-    (DENSE_STEP, DECODE_BETWEEN, 0.0, {"attention_operators": 9.0}),
-    (DENSE_STEP, DECODE_BLOCK, 0.0, {"attention_operators": 9.0}),
-    (SPARSE_STEP, SPARSE_BLOCK, 4096.0, {
-        "latent_core_latency": 6e-5, "mla_efficiency": 0.5, "latent_core_fill": 3e-7})],
-    ids=["between", "block", "sparse"])
-def test_fit_recovers_the_values_of_a_table(step, law, more, planted):
-    of_card, columns = known(step, law is SPARSE_BLOCK), shapes(more)
-    true = {name: planted.get(name, step[name]) for name in law.parameters}
-    found = fit(law, {**of_card, **columns}, law.time({**of_card, **columns}, true),
-                halves(list(columns.values())), columns["batch"], columns["heads"].astype(int))
-    assert found.values == pytest.approx(true, rel=0.02)
-    assert found.errors.most < 1e-3

@@ -174,14 +174,6 @@ class TestSearch:
         assert all(not row.choice.host_cache
                    for row in answer.result.rows(answer.result.front))
 
-    def test_it_counts_as_one_thing_more(self):
-        answer = searched()
-        row = answer.result.rows(answer.result.front)[0]
-        again = answer.result.again(row.choice)
-        assert again.quantities == pytest.approx(row.quantities)
-        choice = row.choice.__class__(**{**vars(row.choice), "host_cache": None, "loaded": None})
-        assert row.extras == row.__class__(choice, {}).extras + 1
-
 
 def test_a_prefill_pool_computes_answers_again():
     """Of a prompt it finds the one before, not the answer to it, which is with the other pool."""

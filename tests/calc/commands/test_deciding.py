@@ -24,28 +24,6 @@ def answer(capsys):
     return call
 
 
-def test_break_even_of_two_layouts(answer):
-    found = answer("decide", "s0-scenario-1", "--breakeven=network_alpha", "--against="
-                   "parallelism.tensor_parallel=16,parallelism.data_parallel=1",
-                   "--set=precision=w8a8-int8")["breakeven"]
-    turn, = found["turns"]
-    assert turn["at"] == pytest.approx(16.11e-6, rel=1e-3)
-    assert (turn["before"], turn["after"], turn["kind"]) == ("second", "first", "crossing")
-    assert found["doubt"]["low"] < turn["at"] < found["doubt"]["high"]
-
-
-def test_half_the_use_is_twice_the_cost(answer):
-    full, half, dear = (answer("cost", R1, option)["amounts"] for option in (
-        "--utilisation=1", "--utilisation=0.5", "--price=9 USD/h"))
-    for name in ("per_million_input", "per_million_output", "per_request", "per_user_month"):
-        assert half[name]["value"] == pytest.approx(2 * full[name]["value"])
-    assert half["crossover"] == full["crossover"]
-    assert half["energy_per_token"]["value"] > full["energy_per_token"]["value"]
-    assert dear["crossover"]["value"] > full["crossover"]["value"]
-    for amount in full.values():
-        assert None in amount.values() or amount["low"] <= amount["value"] <= amount["high"]
-
-
 def test_users_ask_as_often_as_their_requests(answer):
     found = answer(*DAY, "--daily-requests=200000", "--think-time=60 s", "--promise=0.99")
     assert found["failures"]["share_low"] < found["failures"]["share"] <= 1

@@ -39,29 +39,6 @@ def test_queue_beyond_saturation_has_no_bound(simulated):
         assert simulated(*asked, *EQUAL)["bounded"] is bounded
 
 
-@pytest.mark.parametrize(("more", "distribution", "seed"), [
-    ((), "lognormal", 0),
-    (("--begin", "together", "--lengths", "constant", "--seed", "3"), "constant", 3)])
-def test_users_are_all_in_the_system(simulated, more, distribution, seed):
-    """Little's law; what was asked stands in the answer."""
-    found = simulated("--users", "8", "--requests", "160", *more)
-    asked = found["workload"]
-    assert (asked["arrivals"], asked["users"], asked["seed"], asked["lengths"]["distribution"]) == (
-        "closed-loop", 8, seed, distribution)
-    assert (asked["ramp"] == 0) is bool(more)
-    assert found["concurrency"] == pytest.approx(8, rel=1e-3)
-    assert found["request_throughput"] * found["e2e"]["mean"] == pytest.approx(8, rel=0.15)
-
-
-def test_one_user_alone_waits_as_the_closed_form_says(cli, simulated):
-    found = simulated("--users", "1", "--requests", "5", "--set", "workload.concurrency=1",
-                      "--lengths", "constant")
-    closed = json.loads(cli("estimate", AWQ, *SHORT, "--set", "workload.concurrency=1", "--json")[
-        1])["quantities"]
-    for name in ("ttft", "tpot", "e2e"):
-        assert found[name]["mean"] == pytest.approx(closed[name]["value"], rel=0.1), name
-
-
 def test_lengths_of_a_distribution_or_a_file(simulated, tmp_path):
     asked = ("--rate", "0.1", "--requests", "60")
     equal, unequal = (simulated(*asked, *more)["e2e"] for more in (("--lengths", "constant"), ()))
@@ -69,14 +46,3 @@ def test_lengths_of_a_distribution_or_a_file(simulated, tmp_path):
     (tmp_path / "lengths.csv").write_text("input_tokens, output_tokens\n10,7\n\n20 , 1\n33,2\n")
     found = simulated(*asked, "--lengths", str(tmp_path / "lengths.csv"))
     assert found["workload"]["mean_tokens"][:2] == [21, 3]
-
-
-def test_shared_prefixes_are_found(simulated):
-    one, many, none = (simulated("--rate", "0.2", *EQUAL, *more) for more in (
-        ("--prefix-tokens", "512"), ("--prefix-tokens", "512", "--prefix-groups", "8"), ()))
-    assert one["hit_share"] == 0.5 > many["hit_share"] > none["hit_share"] == 0
-    assert one["saturation_rate"] > none["saturation_rate"]
-    assert one["ttft"]["mean"] < none["ttft"]["mean"]
-    few, more = (simulated("--users", "2", *EQUAL, "--turns", turns) for turns in ("2", "5"))
-    assert 0.3 < few["hit_share"] < more["hit_share"] < 1
-    assert few["input_tokens"] < more["input_tokens"]

@@ -85,24 +85,6 @@ PLAIN = Choice("nvidia-h20", "hgx-h20", None, "fp8-block", 16, 8, 1, 2, 8, 0, 0,
 LENGTHS = ["demand.input_tokens=3000 token", "demand.output_tokens=200 token"]
 GOAL = load_goal("r1-80-users-h20", LENGTHS)
 HAVE = catalogue.load_scenario(R1)
-CONTEXT, SLICES = "parallelism.decode_context_parallel", "parallelism.expert_tensor_parallel"
-AS_SET = {"device": "nvidia-h20", "cluster.node": "hgx-h20", "cluster.nodes": 2,
-          "precision": "fp8-block", "parallelism.tensor_parallel": 8,
-          "parallelism.pipeline_parallel": 1, "parallelism.data_parallel": 2,
-          "parallelism.expert_parallel": 8, "workload.concurrency": 1024,
-          "workload.max_num_batched_tokens": 8192, "workload.memory_utilization": "0.9"}
-
-
-@pytest.mark.parametrize(("moved", "more"), [
-    ({}, {}), ({"engine": "vllm@0.33.0"}, {"engine": "vllm@0.33.0"}),
-    ({"context": 2}, {CONTEXT: 2}), ({"devices": 8}, {"cluster.nodes": 1}), ({"devices": 9}, {
-        "cluster.devices": 9}),
-    ({"devices": 17}, {"cluster.nodes": 3, "cluster.devices": 17}), ({"slices": 1}, {SLICES: 1}),
-    ({"spares": 1}, {"parallelism.redundant_experts": 1, "parallelism.balancing": "periodic"}),
-    ({"drafts": 1}, {"workload.draft_tokens": 1}),
-    ({"utilization": 85}, {"workload.memory_utilization": "0.85"})])
-def test_settings_state_what_a_plain_deployment_lacks(moved, more):
-    assert replace(PLAIN, **moved).settings() == AS_SET | more
 
 
 ALONE = {"workload.output_tokens": 1, "workload.context_tokens": 3001}

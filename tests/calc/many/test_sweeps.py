@@ -95,6 +95,8 @@ class TestEqualToOneAtATime:
         result = calc.latency(inputs, attention, names)
         for quantity in names - {FAST}:
             assert result[quantity] == pytest.approx(alone[quantity], rel=PRECISE, abs=0), quantity
+        assert result[FAST] == pytest.approx(
+            (alone["decode_step_time"] + alone["draft_time"]) / alone["tokens_per_step"])
 
     @pytest.mark.parametrize("dtype", [np.int32, np.float32])
     def test_narrow_integers_do_not_wrap(self, dtype):

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from _fleet import alike as sampled
 from _fleet import fleet_alike, run, where
-from _models import deployed, inputs_of
+from _models import deployed
 
 import calc
 import catalogue
 from calc.physics.arrays import ceil_div
 from calc.serving.evaluate import PHASES, evaluate
 from catalogue.deployments.scenario import model_inputs
-from catalogue.entries.models import WINDOW_HEADS
 
 SEEDS = range(3)
 LONG = {"context_tokens": 2**17, "input_tokens": 10**5, "concurrency": 4}
@@ -291,54 +290,9 @@ def test_page_holds_more_tokens_of_layers_with_smaller_entries(ranks, tokens):
     assert found["blocks_per_request"] == 32_000 / tokens
 
 
-def test_recurrence_of_mamba_2_writes_and_reads():
-    """Two products with the state against three; in chunks half the pairs, scores by group."""
-    mamba, delta = (nemotron(linear_mamba=kind, input_tokens=4096, output_tokens=1)
-                    for kind in (1, 0))
-    of_state = 2 * 54 * 256 * 64 * 256
-    less = delta["decode_core_flops"] - mamba["decode_core_flops"]
-    assert less == pytest.approx(of_state * mamba["decode_tokens"])
-    tokens, chunk = mamba["prefill_tokens"], inputs_of("llama-3.1-8b")["linear_chunk_tokens"]
-    pairs = 256 * (256 + 64) - (8 * 256 + 256 * 64) / 2
-    less = delta["prefill_core_flops"] - mamba["prefill_core_flops"]
-    assert less == pytest.approx(tokens * (of_state + 2 * 54 * chunk * pairs))
-
-
-def test_networks_of_two_matrices_move_and_multiply_two_thirds():
-    """Weights and operations; of rows what goes in and out stays, and an inside is left out."""
-    gated, plain = (deployed("llama-4-scout", mlp_matrices=number) for number in (3, 2))
-    for kind in ("shared_expert", "routed_expert"):
-        assert 3 * plain[f"{kind}_parameters"] == 2 * gated[f"{kind}_parameters"]
-        assert 3 * plain[f"decode_{kind}_flops"] == pytest.approx(2 * gated[f"decode_{kind}_flops"])
-    weights = 48 * 2 * 5120 * 8192
-    rows = gated["decode_tokens"] * 48 * 8192 * 2
-    assert gated["decode_shared_expert_bytes"] - plain["decode_shared_expert_bytes"] == (
-        pytest.approx(weights + rows))
-
-
-def test_layers_without_a_network_have_one_norm_and_one_sum_less():
-    """Of 64 blocks 54 have a network: 118 norms, 118 sums over the ranks and the embedding's."""
-    every, some = (nemotron(linear_layers=0, full_attention_layers=64, sparse_layers=64,
-                            first_k_dense_replace=64 - bare, layers_without_mlp=bare,
-                            tensor_parallel=8) for bare in (0, 10))
-    assert every["total_parameters"] - some["total_parameters"] == pytest.approx(
-        10 * (2 * 8192 * 32_768 + 8192))
-    one = (every["decode_all_reduce_time"] - some["decode_all_reduce_time"]) / 10
-    assert 119 * one < some["decode_all_reduce_time"] < 121 * one  # and the logits are gathered
-
-
 @pytest.mark.parametrize(("stages", "fullest"), [(1, 54), (2, 27), (4, 14), (64, 1)])
 def test_a_stage_has_at_most_its_part_of_the_networks(stages, fullest):
     found = nemotron(pipeline_parallel=stages)
     assert np.max(found["stage_dense_layers"]) == fullest
     assert np.all(found["stage_dense_layers"] + found["stage_bare_layers"]
                   == found["stage_layers"])
-
-
-def test_mixture_of_equal_layers_is_a_model_without_mixture():
-    heads = {name: inputs_of(MIMO)[name.removeprefix("window_")] for name in WINDOW_HEADS}
-    some, none = (deployed(MIMO, **heads, full_attention_layers=layers) for layers in (7, 48))
-    for name in ("total_parameters", "active_parameters", "kv_bytes_per_token",
-                 "weights_per_device", "decode_attention_bytes"):
-        assert some[name] == pytest.approx(none[name], rel=1e-12)
-    assert some["kv_window_entry_bytes"] == some["kv_entry_bytes"]

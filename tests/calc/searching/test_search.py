@@ -1,6 +1,5 @@
 """A search equals exhaustive enumeration of what its goal allows."""
 
-import itertools
 import os
 import random
 from unittest import mock
@@ -9,9 +8,8 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.brute import agrees
-from calc.answer.steady_state import SEEN_STEADILY
 from calc.layouts.layout import scenario
-from calc.layouts.space import AXES, Space, choice_at
+from calc.layouts.space import AXES, Space
 from calc.many.fronts import front
 from calc.searching import search as module
 from calc.searching.candidates import CandidateCells, as_asked
@@ -117,29 +115,6 @@ def test_the_result_depends_on_neither_chunks_nor_processes():
         assert other.funnel == first.funnel
         for name, column in first.front.rows.items():
             assert (column == other.front.rows[name]).all(), name
-
-
-@pytest.mark.parametrize(("device", "sliced"), [
-    ("nvidia-h20", ()), ("ascend-910b2", ("space.expert_slices=1,4,16",)), ("nvidia-b200", ()),
-    ("ascend-910c-die", ())])
-def test_a_searched_deployment_equals_its_scenario(device, sliced):
-    """Inputs are resolved once per kind of layouts; each layout resolved by itself is the same."""
-    goal = load_goal("r1-80-users-910b", [f"devices={device}", "cards.most=64", *SMALL, *sliced])
-    space, draw = Space(goal), random.Random(device)
-    for base in itertools.islice(space.bases(), 2):
-        kinds = list(space.cells(base))
-        for cells in draw.sample(kinds, min(4, len(kinds))):
-            first = space.first(base, cells)
-            tried = CandidateCells(first.inputs(), first.model.attention, goal.demand)
-            row = draw.randrange(len(cells["data"]))
-            at = {name: cells[name][[row]] for name in AXES} | {"concurrency": np.array([80])}
-            seen, spare = tried.served(at), tried.spare(at)
-            own = scenario(goal, choice_at(base, cells, row, 80))
-            quantities = evaluate(own.inputs(), own.model.attention)
-            has_room = spare[0] >= 0  # else requests wait, and it is no answer of a search
-            for name, symbol in SEEN_STEADILY.items() if has_room else ():
-                assert seen[name][0] == pytest.approx(float(quantities[symbol]), rel=1e-9)
-            assert spare[0] == pytest.approx(float(quantities["headroom_per_device"]), rel=1e-9)
 
 
 def test_the_most_that_a_layout_holds_fits_and_one_more_of_each_rank_does_not():

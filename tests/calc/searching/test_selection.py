@@ -1,11 +1,8 @@
 """The answer to a goal: its front, what stands beside it, and the nearest miss."""
 
-import json
 
 import pytest
 
-import catalogue
-from calc.launching.starting import select as select_started
 from calc.layouts.layout import Start, scenario, unrun
 from calc.searching.ranking import HOLDS
 from calc.searching.selection import Selection
@@ -69,25 +66,4 @@ def test_the_nearest_miss_is_else_least_short_of_memory(answer_of):
     assert answer.result.wishes.binds(answer.nearest_miss) == "memory_capacity"
 
 
-def test_written_files_give_what_was_printed(tmp_path, cli):
-    arguments = ("search", USERS, *(each for text in (*SMALL, "precisions=fp8-block")
-                                    for each in ("--set", text)), "-o", str(tmp_path), "--json")
-    answer = json.loads(cli(*arguments)[1])
-    for path, (row, *_) in zip(answer["files"], answer["front"], strict=False):
-        quantities = evaluate(catalogue.load_scenario(path).inputs(), "mla")
-        assert float(quantities["steady_tpot"]) == pytest.approx(row["quantities"]["tpot"])
-
-
 # --- on the same cards ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("card", "precision", "engines"), [
-    ("ascend-910b2", "w8a8-int8-index8", {"vllm-ascend", "sglang"}),
-    ("nvidia-h20", "fp8-mxfp4-w4a16", {"vllm", "sglang"})])
-def test_an_answer_for_deepseek_v4_starts(card, precision, engines):
-    answer = select_started("v4-flash-8xh20", [
-        f"devices={card}", f"precisions={precision}", "space.chunks=8192", "space.pools=one",
-        "space.tensor=8", "space.spares=none", "space.drafts=0", "limits.ttft=null",
-        "limits.tpot=null"])
-    assert answer.met
-    assert answer.start(answer.best).engine.partition("@")[0] in engines

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, fleet, one, run, sampled
+from _fleet import ATTENTIONS, fleet, one, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,24 +14,16 @@ import catalogue
 from calc.answer.simulated_load import system_of
 from calc.physics.arrays import Inputs
 from calc.serving.evaluate import (
-    DECODE_NAMES,
-    FAST,
-    PACE,
-    SERVED_NAMES,
-    STEADY_NAMES,
     bench_count,
     check_ranks,
     doubts,
     evaluate,
     evaluate_asked,
-    latencies,
-    needs_prefill,
 )
 from calc.serving.requests import ClosedLoop, shapes_of
 from calc.serving.simulation import simulate
 from catalogue.deployments.physics_inputs import DEGREES
 from catalogue.entries.formulas import input_symbols
-from reference.steps import inputs_of
 
 NAMES = dict.fromkeys(input_symbols(), 1.0)
 RANKS = dict.fromkeys(DEGREES, 1) | {"num_attention_heads": 12}
@@ -68,31 +60,6 @@ def test_tensor_ranks_divide_the_heads(heads, tensor, shown):
     message = "'tensor_parallel' is {}, expected a divisor of the {} attention heads"
     with pytest.raises(ValueError, match=message.format(*shown)):
         check_ranks(RANKS | {"num_attention_heads": heads, "tensor_parallel": tensor})
-
-
-def asked(attention, at, *names, known=None):
-    """Quantities of one of the random deployments."""
-    return latencies(attention, inputs_of(one(sampled(attention), at)), names, known)
-
-
-@pytest.mark.parametrize("attention", ATTENTIONS)
-@pytest.mark.parametrize("at", [1, 3])
-def test_each_quantity_is_that_of_the_whole_evaluation(attention, at):
-    whole = evaluate(one(sampled(attention), at), attention)
-    found = asked(attention, at, *SERVED_NAMES, *STEADY_NAMES)
-    assert found.keys() == SERVED_NAMES | STEADY_NAMES
-    for name in found.keys() - {FAST, PACE}:
-        np.testing.assert_allclose(found[name], whole[name], rtol=1e-12, err_msg=name)
-    assert found[FAST] == pytest.approx(
-        (found["decode_step_time"] + found["draft_time"]) / found["tokens_per_step"])
-
-
-def test_a_name_that_no_step_gives_is_refused():
-    for names in (["weights_per_device"], [FAST, "weights_per_device"]):
-        with pytest.raises(ValueError, match="no quantity 'weights_per_device' of a step"):
-            asked("mla", 1, *names)
-    assert not needs_prefill(DECODE_NAMES)
-    assert all(needs_prefill([FAST, name]) for name in ("bench_ttft", "bench_throughput"))
 
 
 @pytest.mark.parametrize("attention", ATTENTIONS)

@@ -7,7 +7,6 @@ import catalogue
 
 DEVICES = catalogue.names("devices")
 CARD = "name: {en: c, zh: c}\nvendor: x\ntype: gpu\n"
-DOCUMENTED = catalogue.load_device("ascend-910b2")
 
 
 @pytest.mark.parametrize("name", DEVICES)
