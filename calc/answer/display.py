@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from calc.uncertainty import Amount
-from catalogue import ParamsError, symbols
+from catalogue import ParamsError, Scenario
+from catalogue.deployments.admission import cut_of
+from catalogue.deployments.cuts import written
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -47,9 +48,11 @@ def resource_name(resource: str) -> str:
     return resource.replace("_", " ").replace("l2", "L2")
 
 
-def amount_cells(name: str, amount: Amount) -> list[str]:
-    """Name, value and interval of a quantity of ``params/symbols.yml``."""
-    return [symbols()[name].en, amount.text, "" if amount.exact else amount.reach]
+def deployment_line(scenario: Scenario) -> str:
+    """Cards, model, format and layout that are computed, whatever the title says."""
+    engine = f", {scenario.engine}" if scenario.engine else ""
+    return (f"{scenario.model.name['en']} in {scenario.precision.id} on {scenario.devices} × "
+            f"{scenario.device.name['en']}, {written(cut_of(scenario))['en']}{engine}")
 
 
 def data_frame(rows: Iterable[Mapping[str, Any]], index: str) -> Any:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calc.answer.display import (
-    amount_cells,
     data_frame,
     default_lines,
+    deployment_line,
     html_lines,
     html_table,
-    resource_name,
 )
 from calc.answer.steady_state import (
     OF_BENCHES,
@@ -115,6 +114,14 @@ class ServiceLevel:
         """Latency and throughput by name."""
         return {name: getattr(self, name) for name in SEEN_OF_BURST}
 
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Labels and texts of the amounts."""
+        load = "all requests at once" if self.burst else "steady state"
+        return [("TTFT", f"{self.ttft.formatted('en')}, {load}"),
+                ("TPOT", f"{self.tpot.formatted('en')}; an answer takes {self.e2e.text}"),
+                ("throughput", self.throughput.formatted("en"))]
+
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
         return {name: replace(amount, own_error=None).as_json()
@@ -161,7 +168,7 @@ class Estimate:
         burst: whether latency and throughput are reported for a burst (``is_burst``).
         seen: latency and throughput as users measure them, of a pool alone a burst; None where
             answer lengths are not stated, or where requests arrive faster than they are served.
-        title: in English.
+        title: cards, model, format and layout.
         defaults: what was chosen for a deployment that was asked for by plain values.
     """
 
@@ -194,10 +201,16 @@ class Estimate:
 
     @property
     def verdict(self) -> str:
-        """Verdict on memory, in a sentence."""
-        memory = f"{human(abs(self.spare), 'B')} per card " + (
-            "to spare" if self.spare >= 0 else "short")
-        return f"{self.title}: {'fits' if self.fits else 'does not fit'}, {memory}"
+        """Whether the deployment runs as asked, and what it is."""
+        if self.fits:
+            fits = "FITS"
+        elif self.spare >= 0:
+            fits = "DOES NOT RUN"
+        elif self.waiting:  # an engine queues what has no place in the cache
+            fits = f"FITS {self.served:,.0f} OF {self.in_flight:,.0f} REQUESTS, OTHERS WAIT"
+        else:
+            fits = "DOES NOT FIT"
+        return f"{fits}: {self.title}, {human(self.in_flight, 'request')} in flight"
 
     @property
     def figures(self) -> dict[str, Amount]:
@@ -207,6 +220,26 @@ class Estimate:
         return {("output_throughput" if name == "throughput" else name): amount
                 for name, amount in seen.items()} | {
             "max_concurrency": self.reported["max_concurrency"]}
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Labels and texts of the headline quantities, and of memory on the fullest card."""
+        values = self.reported
+        used, usable, spare = (values[name] for name in (
+            "memory_per_device", "usable_memory", "headroom_per_device"))
+        parts = [f"{name} {values[symbol].text}" for name, symbol in (
+            ("weights", "weights_per_device"), ("KV cache", "kv_per_device"),
+            ("activations", "activations_per_device")) if symbol in values]
+        left = f"to spare ({spare.reach})" if self.spare >= 0 else "short"
+        share = "" if self.fits_in is None else f"; fits in {self.fits_in:.0%} of the draws"
+        lines = [] if self.seen is None or self.unasked else self.seen.lines
+        lines.append(("memory", f"{used.text} of {usable.text} a card ({', '.join(parts)}), "
+                      f"{human(abs(self.spare), 'B')} {left}{share}"))
+        if "max_concurrency" in values:
+            waiting = f", {human(self.waiting, 'request')} wait" if self.waiting else ""
+            lines.append(("requests", f"{values['max_concurrency'].formatted('en')} fit at once, "
+                          f"each at its longest{waiting}"))
+        return lines
 
     def to_frame(self) -> Any:
         """All reported quantities as a ``pandas.DataFrame``: value, 80% interval and SI unit.
@@ -219,12 +252,8 @@ class Estimate:
             for name, amount in self.reported.items()), "quantity")
 
     def _repr_html_(self) -> str:
-        lines = [reason.text["en"] for reason in self.reasons] or [
-            f"Decode is bound by {resource_name(self.bottleneck['decode'])}."]
-        lines += default_lines(self.defaults)
-        return html_lines(self.verdict, lines, html_table(
-            ["quantity", "value", "80% interval"],
-            [amount_cells(name, amount) for name, amount in self.figures.items()]))
+        lines = [*(reason.text["en"] for reason in self.reasons), *default_lines(self.defaults)]
+        return html_lines(self.verdict, lines, html_table(("", ""), self.lines))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units. What is not computed is absent."""
@@ -349,7 +378,7 @@ def estimate_scenario(scenario: Scenario, applied: Applied | None = None) -> Est
             ("prefill_chunk", step_parts(inputs, everything, "prefill")))},
         documented=compare_documented(scenario, inputs | everything, quantities, burst),
         everything=everything, calibration=applied, steady=steady, simulated=simulated, burst=burst,
-        seen=service_level(quantities, steady, burst, in_flight), title=scenario.heading["en"])
+        seen=service_level(quantities, steady, burst, in_flight), title=deployment_line(scenario))
 
 
 def closed_form_amounts(scenario: Scenario, inputs: Mapping[str, Any], knobs: Sequence[Knob],

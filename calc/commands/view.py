@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import calc
+from calc.answer.display import deployment_line
 from calc.commands import OK
 from calc.uncertainty import Amount
 from catalogue import Scenario, symbols
-from catalogue.deployments.admission import announced, cut_of, underived, unsourced
-from catalogue.deployments.cuts import written
+from catalogue.deployments.admission import announced, underived, unsourced
 from catalogue.reading.files import sentence
 from catalogue.reading.units import DAY, DIMENSIONLESS, HOUR, MINUTE, NONE, human
 from catalogue.reading.units import plain as plain_number
@@ -252,13 +252,6 @@ def joined(names: Iterable[str]) -> str:
     'tpot, ttft'
     """
     return ", ".join(names)
-
-
-def deployment_line(scenario: Scenario) -> str:
-    """Cards, model, format and layout that are computed, whatever the title says."""
-    engine = f", {scenario.engine}" if scenario.engine else ""
-    return (f"{scenario.model.name['en']} in {scenario.precision.id} on {scenario.devices} × "
-            f"{scenario.device.name['en']}, {written(cut_of(scenario))['en']}{engine}")
 
 
 def pools_line(pools: Sequence[Scenario]) -> str:

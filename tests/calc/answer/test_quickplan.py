@@ -123,7 +123,7 @@ def test_answers_to_plain_values_show_as_tables():
     assert {name: frame["value"][name] for name in answer.reported} == {
         name: amount.value for name, amount in answer.reported.items()}
     assert all(text in shown for text in (
-        "8 × NVIDIA H200 SXM: fits", answer.seen.tpot.text, *plan.defaults))
+        answer.verdict, answer.seen.tpot.text, *plan.defaults))
 
 
 def test_reports_of_plain_values_show_as_tables():
