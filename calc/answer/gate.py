@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,6 +147,13 @@ def summarise(cells: Iterable[GateCell]) -> list[GateSummary]:
             computed[int(sizes.argmax())].row if computed else 0,
             float(np.mean(inside or [math.nan]))))
     return summaries
+
+
+def as_json(cells: Sequence[GateCell]) -> dict[str, list[dict[str, Any]]]:
+    """Plain data: ``gate``, errors by system and metric, and ``refused``, rows with the reason."""
+    return {"gate": [summary.as_json() for summary in summarise(cells)],
+            "refused": [{"system": cell.system, "row": cell.row, "metric": cell.metric,
+                         "reason": cell.refused} for cell in cells if cell.refused]}
 
 
 def predict_row(row: GateRow, symbols: Mapping[str, str]) -> tuple[dict[str, Amount], str | None]:

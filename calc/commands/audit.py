@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -17,7 +16,6 @@ from catalogue import ParamsError
 from catalogue.messages import plural
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
-KINDS = {"values": "one quantity", "numbers": "law", "settings": "setting"}
 
 
 @cli_command("dev audit", "--document s2 --verdict wrong-input", "--claim S1-046", table=False)
@@ -26,61 +24,55 @@ KINDS = {"values": "one quantity", "numbers": "law", "settings": "setting"}
 @click.option("--cause", metavar="NAME", help="Claims explained by this cause only.")
 @click.option("--claim", metavar="ID", help="This claim only, such as S1-046.")
 @click.option("--contradictions", is_flag=True, help="Claims that exclude each other instead.")
-def command(document: str | None, verdict: str | None, cause: str | None, claim: str | None,
-            contradictions: bool) -> View:
+def command(contradictions: bool, **wanted: str | None) -> View:
     """Judge every claim of the documents: is it right, and what is right instead?"""
     from calc.auditing.audit import audit  # builds deployments
     from calc.auditing.judging import VERDICTS
 
     result = audit()
-    for name, wanted, choices in (("claim", claim, [row.id for row in result.rows]),
-                                  ("verdict", verdict, list(VERDICTS)),
-                                  ("cause", cause, list(result.causes))):
-        if wanted is not None and wanted not in choices:
-            near = difflib.get_close_matches(wanted[:40], choices, n=3, cutoff=0.3) or choices[:8]
-            raise ParamsError(f"--{name} {wanted[:40]}: there is none, the nearest are "
-                              f"{joined(near)}.")
-    rows = [row for row in result.rows
-            if document in (None, row.case.listed.document) and cause in (None, row.cause)
-            and claim in (None, row.id) and (verdict is None or verdict in (
-                row.judgement.verdict, *row.judgement.also))]
-    ids = {row.id for row in rows}
-    among = [one for one in result.contradictions if ids.intersection(one.claims)]
-    claims = [row.as_json() for row in rows]
-    data = {"counts": {name: dict(count) for name, count in result.counts.items()},
-            "causes": dict(result.causes.most_common()),
-            "contradictions": [one.as_json() for one in among],
-            "claims": claims}
-    filtered = any((document, verdict, cause, claim))
-    counts = Table(("document", "claims", "verdicts"), [
-        (name.upper(), count.total(), joined(f"{number} {verdict_}" for verdict_, number
-                                             in count.most_common()))
-        for name, count in result.counts.items()])
-    causes = "Causes: " + joined(f"{name} {count}" for name, count in result.causes.most_common())
-    body: list[Block] = (
-        [*contradiction_lines(among)] if contradictions else
-        [counts, causes, *map(claim_line, claims if filtered else ())])
-    return View(f"{plural(len(rows), 'claim')}, {plural(len(among), 'contradiction')}", data,
-                body=body, problems=first_problems(result.problems),
-                code=BAD_INPUT if result.problems else OK)
+    filters = {name: value for name, value in wanted.items() if value}
+    claims = [row.as_json() for row in result.rows]
+    for name, value in filters.items():
+        among, claims = claims, [row for row in claims if value in labels(row, name)]
+        if not claims:
+            near = get_close_matches(value, {one for row in among for one in labels(row, name)},
+                                     cutoff=0.3)
+            raise ParamsError(f"--{name} {value[:40]}: no claim has it" + (
+                f", the nearest are {joined(near)}." if near else "."))
+    ids = {row["id"] for row in claims}
+    among = [one.as_json() for one in result.contradictions if ids.intersection(one.claims)]
+    counts = [{"verdict": verdict} | {
+        document: count[verdict] for document, count in result.counts.items()}
+        for verdict in VERDICTS]
+    body: list[Block] = [
+        Table.of(counts, "verdict", *result.counts),
+        "Causes: " + joined(f"{name} {count}" for name, count in result.causes.most_common()),
+        *map(claim_line, claims if filters else ())]
+    return View(
+        f"{plural(len(claims), 'claim')}, {plural(len(among), 'contradiction')}", {
+            "counts": {name: dict(count) for name, count in result.counts.items()},
+            "causes": dict(result.causes.most_common()), "contradictions": among,
+            "claims": claims},
+        body=[*contradiction_lines(among)] if contradictions else body,
+        problems=first_problems(result.problems), code=BAD_INPUT if result.problems else OK)
 
 
-def claim_line(row: dict[str, Any]) -> str:
+def labels(claim: Mapping[str, Any], name: str) -> list[str]:
+    """Values of a claim that an option selects by."""
+    also = claim["also"] if name == "verdict" else []
+    return [*filter(None, [claim["id" if name == "claim" else name]]), *also]
+
+
+def claim_line(row: Mapping[str, Any]) -> str:
     """A claim with its verdict and reason."""
     documented = row["documented"].get("written") or row["documented"]["value"]
-    also = f" ({joined(row['also'])})" if row["also"] else ""
-    return (f"{row['id']} [{row['section']}] {row['what']['en']}: {documented}: {row['verdict']}"
-            f"{also}. {row['why']['en']}")
+    return (f"{row['id']} [{row['section']}] {row['what']['en']}: {documented}: "
+            f"{joined([row['verdict'], *row['also']])}. {row['why']['en']}")
 
 
-def contradiction_lines(contradictions: Sequence[Any]) -> list[str]:
+def contradiction_lines(contradictions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Statements that exclude each other, and which of them is right."""
-    counts = Counter(KINDS.get(one.kind, "setting") for one in contradictions)
-    lines = [joined(f"{count} of {kind}" for kind, count in counts.items())] if counts else []
     for one in contradictions:
-        stated = joined(f"{claim} {value}" for claim, value
-                        in zip(one.claims, one.values, strict=True))
-        right = f"; right: {joined(one.right)}" if one.right else ""
-        lines.append(f"{one.id} {KINDS.get(one.kind, 'setting')}: {one.name['en'].rstrip('.')}: "
-                     f"{stated}{right}")
-    return lines
+        stated = joined(map(" ".join, zip(one["claims"], one["printed"], strict=True)))
+        right = f"; right: {joined(one['right'])}" if one["right"] else ""
+        yield f"{one['id']} {one['name']['en'].rstrip('.')}: {stated}{right}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -11,13 +10,13 @@ from calc.answer.model_sizes import parameters
 from calc.commands.options import cli_command, output_option
 from calc.commands.view import View, joined
 from catalogue import ROOT
-from catalogue.models.huggingface import Imported, import_config
-from catalogue.reading.files import ParamsError, write_whole
+from catalogue.models.huggingface import Published, import_config
+from catalogue.reading.files import ParamsError, store
 from catalogue.reading.jsonfile import json_excerpt
 from catalogue.reading.yamlfile import display_path
 from catalogue.shipped import first_line
 
-FIELDS = {"used": "used", "implied": "not stated as such",
+FIELDS = {"used": "used", "implied": "not stated as such, see the comments",
           "ignored": "known to change no count",
           "beside": "beside the language model, not counted", "unknown": "unknown, not used"}
 """What becomes of a field, in words."""
@@ -41,60 +40,43 @@ def command(config: str, output: str | None, name: str | None, source: str | Non
     """
     result = import_config(Path(config), name, source, family)
     counted = parameters(result.model)
-    lines = report(result, counted)
     verdict = result.text.rstrip("\n")
     if output is not None:
-        write_model(Path(output), result.text, Path(config), force)
-        verdict = f"{display_path(Path(output))} written."
-    return View(verdict, {
-        "model": result.data, "used": result.used, "ignored": result.ignored,
-        "unknown": result.unknown, "beside": result.beside, "implied": result.comments,
-        "parameters": counted, "format": result.published._asdict()}, problems=lines)
+        verdict = f"{write_model(Path(output), result.text, force)} written."
+    data = {"model": result.data, "used": result.used, "ignored": result.ignored,
+            "unknown": result.unknown, "beside": result.beside, "implied": result.comments,
+            "parameters": counted, "format": result.published._asdict()}
+    return View(verdict, data, problems=[
+        f"model_type {result.model_type}: {counted['total']:,} parameters, {counted['active']:,} "
+        f"active, {counted['routed']:,} in routed experts.", *format_line(result.published),
+        *(f"{words}: {joined(map(field, data[name]))}" for name, words in FIELDS.items()
+          if data[name])])
 
 
-def report(result: Imported, counted: dict[str, int]) -> list[str]:
-    """What became of every field, and the parameters counted from the shapes [1]."""
-    total, active, routed = (f"{counted[name]:,}" for name in ("total", "active", "routed"))
-    lines = [f"model_type {result.model_type}: {total} parameters, {active} active, {routed} in "
-             "routed experts."]
-    published = result.published
-    if published.stated:
-        advice = (f"taken as precision {published.precision}" if published.precision else
-                  "which fits none of `will-it-fit list precisions`; describe it in a file of your "
-                  "own and name it under weights: in the model file"
-                  if published.quantized else
-                  "and no quantization is stated; where the files hold that type, add weights: "
-                  "with precision: bf16 or fp16, source: and kind: to the model file")
-        lines.append(f"published weights: {published.stated}, {advice}.")
-    implied = [f"{field} ({why})" for field, why in result.comments.items()]
-    fields = {"used": result.used, "implied": implied, "ignored": result.ignored,
-              "beside": result.beside, "unknown": result.unknown}
-    return lines + [f"{FIELDS[what]}: " + joined(
-        name if name.isprintable() else json_excerpt(name) for name in names)
-        for what, names in fields.items() if names]
+def field(name: str) -> str:
+    """Name of a field of any configuration as text."""
+    return name if name.isprintable() else json_excerpt(name)
 
 
-def write_model(target: Path, text: str, config: Path, force: bool) -> None:
-    """Write a file at once or not at all; never over another one unless told to.
+def format_line(published: Published) -> list[str]:
+    """The published format of the weights, and what to do where it is not recognised."""
+    if not published.stated:
+        return []
+    advice = (f"taken as precision {published.precision}" if published.precision else
+              "not recognised; name one of `will-it-fit list precisions` or a file of your own "
+              "under weights: in the model file")
+    return [f"published weights: {published.stated}, {advice}."]
+
+
+def write_model(target: Path, text: str, force: bool) -> str:
+    """Write a model file; return its name.
 
     Raises ParamsError saying why it cannot be written.
     """
     name = display_path(target)
-    exists = f"{name}: the file exists, --force overwrites it."
     if target.suffix not in (".yml", ".yaml") or not target.name.isprintable():
         raise ParamsError(f"{name}: not the name of a model file, expected one that ends in .yml.")
-    try:
-        if os.path.lexists(target):
-            if target.exists() and target.samefile(config):
-                raise ParamsError(f"{name}: the configuration itself, expected another file.")
-            if not force:
-                raise ParamsError(exists)
-        if target.resolve().parent == ROOT / "models":
-            text = f"{first_line('models')}\n{text}"
-        write_whole(target, text.encode(), replace=force)
-    except FileExistsError:
-        raise ParamsError(exists) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ParamsError(f"{name}: cannot be written ({reason.lower()}).") from None
-
+    if target.resolve().parent == ROOT / "models":
+        text = f"{first_line('models')}\n{text}"
+    store(target, text, replace=force, name=name)
+    return name

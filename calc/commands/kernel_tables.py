@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calc.commands.options import cli_command, output_option
-from calc.commands.view import Table, View, joined
+from calc.commands.view import SHARE, Block, Table, View
 from catalogue import library, names
 from catalogue.deployments.measured import refuse_fitting
-from catalogue.messages import plural
-from catalogue.reading.files import ParamsError, write_whole
+from catalogue.reading.files import ParamsError, store
 from catalogue.tables import shelf
 
 if TYPE_CHECKING:
@@ -37,16 +36,11 @@ def list_command(tables: str, operator: str | None, card: str | None, engine: st
     refuse_fitting(tables)
     parts = shelf(tables)
     rows = parts.parts(operator, card, engine)
-    devices = set(names("devices"))
-    data = {"tables": str(parts.root), "rows": [
-        {"operator": part.operator, "card": part.card, "in_catalogue": part.card in devices,
-         "engine": part.engine, "rows": part.rows} for part in rows]}
-    table = Table(("operator", "card", "engine", "rows"), [
-        (part.operator, part.card if part.card in devices else
-         f"{part.card} (not in the catalogue)", part.engine, part.rows) for part in rows])
-    operators = len({part.operator for part in rows})
-    return View(f"{plural(sum(part.rows for part in rows), 'row')} of "
-                f"{plural(operators, 'operator')} in {parts.root}", data, body=[table])
+    data = [{"operator": part.operator, "card": part.card, "in_catalogue": part.card in names(
+        "devices"), "engine": part.engine, "rows": part.rows} for part in rows]
+    return View(f"{sum(part.rows for part in rows):,} rows in {parts.root}", {
+        "tables": str(parts.root), "rows": data}, body=[
+            Table.of(data, "operator", "card", "in_catalogue", "engine", "rows")])
 
 
 @cli_command("dev kernels fit", "--tables my-kernels.csv --card nvidia-h200-sxm --engine vllm")
@@ -76,24 +70,23 @@ def fit_command(tables: str, operator: str | None, card: str | None, engine: str
                    library.load("mechanisms", str(entry.mechanisms)))
     if not fits:
         raise ParamsError(f"no table of {engine} on {card} has a law.")
-    data = {"tables": str(parts.root), "fits": [
-        {"release": table.release, "operator": table.operator, "cut": table.cut,
-         "kernel": table.kernel, "dtype": table.dtype, "fitted": table.fit.fitted,
-         "parameters": {name: {"value": value, "low": table.fit.ranges[name][0],
-                               "high": table.fit.ranges[name][1]}
-                        for name, value in table.fit.values.items()},
-         "judged": vars(table.fit.errors),
-         "regions": {str(least): vars(errors)
-                     for least, errors in table.fit.regions.items()}} for table in fits]}
-    rows = [(table.release, joined(filter(None, (table.operator, table.cut))), table.dtype,
-             table.kernel, errors.rows, f"{errors.median:.1%}", f"{errors.most:.1%}",
-             f"{errors.leaning:+.1%}") for table in fits for errors in (table.fit.errors,)]
-    body: list[Any] = [Table(("release", "operator", "dtype", "kernel", "rows tested",
-                              "median error", "90%", "bias"), rows)]
+    data: list[dict[str, Any]] = [{
+        "release": table.release, "operator": table.operator, "cut": table.cut,
+        "kernel": table.kernel, "dtype": table.dtype, "fitted": table.fit.fitted,
+        "parameters": {name: {"value": value, "low": table.fit.ranges[name][0],
+                              "high": table.fit.ranges[name][1]}
+                       for name, value in table.fit.values.items()},
+        "judged": vars(table.fit.errors),
+        "regions": {str(least): vars(errors) for least, errors in table.fit.regions.items()}}
+        for table in fits]
+    body: list[Block] = [Table.of(
+        [fit | fit["judged"] for fit in data], "release", "operator", "cut", "dtype", "kernel",
+        "rows", "median", "most", "leaning", median=SHARE, most=SHARE, leaning=SHARE)]
     if output:
         write_fits(Path(output), entry, engine, of or str(parts.root), source, date, fits)
         body.append(f"{output} written.")
-    return View(f"{plural(len(fits), 'law')} of {engine} on {card}", data, body=body)
+    return View(f"{len(fits)} laws of {engine} on {card}", {
+        "tables": str(parts.root), "fits": data}, body=body)
 
 
 def write_fits(path: Path, card: Any, engine: str, of: str, source: Any, date: Any,
@@ -104,8 +97,7 @@ def write_fits(path: Path, card: Any, engine: str, of: str, source: Any, date: A
     profile = library.load("profiles", engine)
     title = {language: f"{words}, {card.name[language]}"
              for language, words in profile.name.items()}
-    written = text(engine, str(card.mechanisms), title, of, source, date, fits)
-    write_whole(path, written.encode(), replace=True)
+    store(path, text(engine, str(card.mechanisms), title, of, source, date, fits))
     library.load("fits", path.absolute())
 
 

@@ -22,9 +22,10 @@ Robust statistical modeling using the t distribution (1989).
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -50,6 +51,7 @@ from calc.evidence.classes import (
 from calc.evidence.systems import METRICS, System
 from calc.evidence.validation import uncalibrated
 from calc.uncertainty import TAIL, Sides
+from calc.yamltext import Flow, dump, rounded
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.measurements import (
     Covered,
@@ -62,6 +64,7 @@ from catalogue.entries.measurements import (
 )
 
 DIGITS = 4
+WRITTEN = re.compile(r"^classes:.*\Z", re.MULTILINE | re.DOTALL)  # estimates in their file
 FREEDOM = 4  # degrees of freedom; with 2 or 8 left-out systems are predicted no better
 HEAVY = float(stdtrit(FREEDOM, 1 - TAIL)) / NORMAL_90  # 90% point over that of a normal variable
 FAR = 3.0  # deviations of the class above that an error counts as at most
@@ -404,3 +407,39 @@ def interval_counts(measured: Iterable[Residuals], systems: Mapping[str, System]
     return pd.concat(frames).groupby(["name", "metric"]).agg(
         systems=("system", "nunique"), rows=("inside", "size"), inside=("inside", "sum"),
         width=("width", "median"))
+
+
+def as_json(estimates: Discrepancy) -> dict[str, Any]:
+    """The estimates as plain data, as their file stores them."""
+    data: dict[str, Any] = estimates.model_dump(
+        mode="json", include={"classes", "left_out", "growth", "measured"})
+    return data
+
+
+def with_estimates(text: str, estimates: Discrepancy) -> str:
+    """The file with what was estimated at its end; all before it as it stands.
+
+    >>> from catalogue.entries.measurements import LeftOut, OwnError
+    >>> own = OwnError(down=0.1, up=0.3, within=0.1, systems=2, rows=9, inside=7)
+    >>> made = Discrepancy.model_construct(id="x", classes={"all": {"tpot": own}}, left_out={
+    ...     "mine": LeftOut(of="all", deviation={"queued": {"tpot": (0.2, 0.4)}})},
+    ...     growth={}, measured={})
+    >>> print(with_estimates("borrowed: 2  # kept\\n", made), end="")
+    borrowed: 2  # kept
+    classes:
+      all:
+        tpot: {down: 0.1, up: 0.3, within: 0.1, systems: 2, rows: 9, inside: 7}
+    left_out:
+      mine: {of: all, deviation: {queued: {tpot: [0.2, 0.4]}}}
+    growth: {}
+    measured: {}
+
+    Args:
+        text: of the file.
+        estimates: of all classes.
+    """
+    data = as_json(estimates)
+    for part in ("left_out", "measured"):
+        data[part] = {name: Flow(fields) for name, fields in data[part].items()}
+    rest = WRITTEN.sub("", text)
+    return rest + "\n" * (not rest.endswith("\n")) + dump(rounded(data, DIGITS))

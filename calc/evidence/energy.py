@@ -92,3 +92,13 @@ def summary(comparisons: Sequence[PowerComparison]) -> dict[str, dict[str, float
         errors = Predictions(np.arange(len(measured)), measured, predicted, low, high).summary()
         result[name] = {key: float(errors[key]) for key in SUMMARISED}
     return result
+
+
+def as_json(comparisons: Sequence[PowerComparison]) -> dict[str, Any]:
+    """Plain data: ``summary``, and ``tables`` with every row."""
+    return {"summary": summary(comparisons), "tables": [
+        {"table": one.table, "scenario": one.table, "concurrency": one.concurrency.tolist(),
+         "measured": {name: of.measured.tolist() for name, of in one.predictions.items()},
+         "predicted": {name: {"value": of.predicted.tolist(), "low": of.low.tolist(),
+                              "high": of.high.tolist()} for name, of in one.predictions.items()}}
+        for one in comparisons]}

@@ -20,7 +20,7 @@ from calc.physics.arrays import Inputs, double
 from calc.serving.evaluate import evaluate, latencies
 from calc.serving.metrics import serve_all
 from calc.serving.step_times import Clock
-from catalogue import Scenario, library, load_scenario
+from catalogue import ParamsError, Scenario, library, load_scenario
 from catalogue.deployments import loading
 from catalogue.deployments.physics_inputs import Knob, mechanism_problems
 from catalogue.entries.measurements import QUEUED, VARYING, CalibrationFile, Metric
@@ -155,11 +155,15 @@ def run(system: System, row: int) -> Mapping[str, float]:
 def system(scenario: Scenario) -> System:
     """The measured system of a scenario.
 
-    Raises ValueError if nothing was measured of it.
+    Raises ParamsError if nothing was measured of it, or its rows do not say what was sent.
     """
     measured = scenario.measured
     if measured is None:
-        raise ValueError(f"nothing was measured of '{scenario.id}'")
+        raise ParamsError(f"'{scenario.id}': nothing was measured of it, expected 'measured: "
+                          "my-rows.yml' in its file (`new measurements`).")
+    if lost := [column for column in VARIED if column not in measured.columns]:
+        raise ParamsError(f"{scenario.file.measured}: a row needs the column '{lost[0]}' beside "
+                          f"what was measured, found {', '.join(measured.columns)}.")
     every, stated = range(1, len(measured.rows) + 1), measured.sent_at_once
     at_once = stated if isinstance(stated, list) else every if stated else ()
     unequal, limited, even = (frozenset(number - 1 for number in numbers) for numbers in (

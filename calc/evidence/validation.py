@@ -310,7 +310,7 @@ def results(system: str | None = None, metric: str | None = None) -> list[Result
     return validated
 
 
-def as_json(results: Sequence[Result]) -> dict[str, object]:
+def as_json(results: Sequence[Result]) -> dict[str, list[dict[str, Any]]]:
     """``{"results": [...]}``, one entry per system, metric and protocol, with all measured rows.
 
     Calibrations without suspect rows are listed under ``without_suspect_rows``.

@@ -45,6 +45,6 @@ def test_own_rows_are_predicted_or_refused(cli, tmp_path):
     assert {each["metric"]: each["rows"] for each in results} == {
         "tpot": 3, "ttft": 3, "output_throughput": 2}  # one cell of the last is empty
     rows.write_text(rows.read_text("utf-8").replace("concurrency: request", 'clients: "1"'))
-    code, _, err = cli("dev", "validate", "--system", str(plan))
+    code, _, err = cli("dev", "validate", "--system", str(plan.rename(tmp_path / "other.yml")))
     assert (code, err.count("\n")) == (2, 1)
     assert "needs the column 'concurrency'" in err

@@ -10,7 +10,6 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 import catalogue
-from calc.commands.discrepancy import with_estimates
 from calc.evidence import classes, discrepancy, validation
 from calc.evidence.discrepancy import (
     Residuals,
@@ -19,6 +18,7 @@ from calc.evidence.discrepancy import (
     estimates,
     scatter,
     unlikely,
+    with_estimates,
 )
 from calc.evidence.systems import measured_system
 from catalogue.deployments.physics_inputs import NORMAL_90
