@@ -8,7 +8,6 @@ beside it.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -24,6 +23,7 @@ from catalogue.entries.profiles import Profile, in_order
 from catalogue.library import file_of, names, parsed, stands
 from catalogue.reading import units, yamlfile
 from catalogue.reading.files import ROOT, ParamsError
+from catalogue.reading.near import nearest_names
 from catalogue.reading.values import Ref, SourceKey, is_path
 from catalogue.reading.yamlfile import YamlFile
 
@@ -164,7 +164,7 @@ class Engine:
             alike = list(self.entries["metrics"])
         else:
             alike, spelt = [name for name in self.index if name.startswith("--")], []
-        return [*spelt, *difflib.get_close_matches(wanted, alike, n=count, cutoff=0.7)][:count]
+        return [*spelt, *nearest_names(wanted, alike, count, 0.7)][:count]
 
     def exists(self, text: str, release: str) -> bool:
         """Whether a release takes a name. Raises ParamsError for a release not pinned."""
@@ -474,7 +474,7 @@ def unknown_engine(name: str) -> str:
     if (parts := re.fullmatch(r"([\w-]+)[ :=/-]+v?(\d[\w.]*)", name)) and parts[1] in engines:
         return f"'{name[:60]}' is not the name of an engine, did you mean {parts[1]}{AT}{parts[2]}"
     wanted = re.sub(r"^trt-?(?=llm)", "tensorrt-", name.casefold())
-    near = difflib.get_close_matches(wanted, engines, n=1)
+    near = nearest_names(wanted, engines, 1)
     return (f"there is no engine '{name[:60]}', "
             + (f"did you mean {near[0]}" if near else f"expected one of {', '.join(engines)}"))
 

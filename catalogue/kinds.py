@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 from catalogue.entries.entry import Entry
+from catalogue.reading.near import nearest_names
 
 KINDS = {
     "models": "entries.models.Model",
@@ -101,7 +101,7 @@ def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | N
         fields = class_of(kind).model_fields
         own = [key for key in fields if key not in OF_ANY]
         score = sum(1.0 if key in own else 0.0 if key in fields else
-                    0.5 if difflib.get_close_matches(str(key)[:60], own, 1, SPELT) else -0.1
+                    0.5 if nearest_names(str(key), own, 1, SPELT) else -0.1
                     for key in data)
         if score > most:
             best, most = kind, score

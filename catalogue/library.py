@@ -6,7 +6,6 @@ A name is resolved in one way for every kind of entry, in whatever case it is wr
 from __future__ import annotations
 
 import contextlib
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
@@ -20,6 +19,7 @@ from catalogue.entries.entry import Entry
 from catalogue.kinds import KINDS, class_of, described, described_kind, misfit, new
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
+from catalogue.reading.near import nearest_names
 from catalogue.reading.values import (
     Provenance,
     Ref,
@@ -34,6 +34,7 @@ from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 MAX_NAME = 4096
 _PUBLISHED = re.compile(r"[\w-][\w.-]*/[\w.-]+")  # a model as its publisher writes it
+_OF_A_DOCUMENT = re.compile(r"s[0-9]-")  # a model as a document describes it
 SHOWN = 8  # names of a kind that are told where none is near
 PREFIXED = ("devices", "models", "precisions")  # kinds whose names have parts that people use
 LEAST = 3  # letters of a part
@@ -141,7 +142,7 @@ def _files_near(text: str, beside: Path | None) -> str:
         with contextlib.suppress(OSError, ValueError):
             files = {path.name: path for path in [*folder.glob("*.yml"), *folder.glob("*.yaml")]}
             own = beside.name if beside else ""
-            for name in difflib.get_close_matches(Path(text).name, {*files} - {own}, n=1):
+            for name in nearest_names(Path(text).name, {*files} - {own}, 1):
                 return f", did you mean {files[name]}"
     return ""
 
@@ -178,11 +179,10 @@ def _unknown(kind: str, text: str) -> str:
                   for title in [yamlfile.read(file_of(kind, name)).data.get("name")]]
         return (f"'{text}' may be any of several {kind}, expected one of them: "
                 f"{', '.join(listed)}.")
-    spelt = {other: name for name in existing for other in (
-        name, name.partition("-")[2] if kind in WITHOUT_MAKER else name,
-        *map(plain, also(kind, name)))}
-    close = difflib.get_close_matches(wanted, filter(None, spelt), n=6, cutoff=0.5)
-    near = list(dict.fromkeys(spelt[match] for match in close))[:3]
+    spellings = {
+        name: [*also(kind, name), *([name.partition("-")[2]] if kind in WITHOUT_MAKER else [])]
+        for name in existing if kind != "models" or not _OF_A_DOCUMENT.match(name)}
+    near = nearest_names(wanted, spellings, cutoff=0.5, also=spellings)
     near = near or [name for name in existing if wanted in name][:SHOWN]
     own = f"; {template} prints a template" if (template := new(kind)) else ""
     nearby = (f", the nearest names are {', '.join(near)}" if near else
@@ -426,7 +426,7 @@ def _near(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:
     fields = fields_at(cls, keys[:-1])
     initials = {"".join(word[0] for word in name.split("_")): name for name in fields}
     short = initials.get(str(keys[-1]))
-    return [short] if short else difflib.get_close_matches(str(keys[-1])[:60], fields, n=1)
+    return [short] if short else nearest_names(str(keys[-1]), fields, 1)
 
 
 def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
@@ -528,7 +528,7 @@ def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
     field = owner.model_fields.get(last)
     if field is None or last in NOT_SET:
         allowed = fields_at(owner, ())
-        near = difflib.get_close_matches(last, allowed, n=3, cutoff=0.4) or allowed
+        near = nearest_names(last, allowed, cutoff=0.4) or allowed
         raise ParamsError(f"{override.origin}: unknown key '{last}', "
                           f"the nearest names are {', '.join(near)}.")
     target[last] = given if _is_quantity(field.annotation) else override.raw

@@ -10,7 +10,6 @@ and PyArrow, of the extra ``analysis``.
 from __future__ import annotations
 
 import csv
-import difflib
 import functools
 import re
 from collections import Counter
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from catalogue import library
 from catalogue.reading import units, yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
+from catalogue.reading.near import nearest_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -342,7 +342,7 @@ def row_location(file: str, row: int) -> str:
 def nearest(word: str, candidates: Iterable[str]) -> str:
     """The nearest of some names, or all of them."""
     names = list(candidates)
-    close = difflib.get_close_matches(word, names, n=3)
+    close = nearest_names(word, names)
     return " or ".join(close) if close else f"one of {', '.join(map(str, names))}"
 
 

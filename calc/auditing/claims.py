@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from collections.abc import Iterable
@@ -14,6 +13,7 @@ import catalogue
 from catalogue import ParamsError
 from catalogue.ledger import Claim, Claims, Quantities
 from catalogue.library import load, locate, names, read
+from catalogue.reading.near import nearest_names
 from catalogue.reading.yamlfile import display_path
 
 KEY = "claims"
@@ -79,7 +79,7 @@ def listed_in(paths: Iterable[Path]) -> tuple[list[Listed], list[str]]:
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """The end of a sentence on a name that is not known: those like it, if there are any."""
-    near = difflib.get_close_matches(name[:60], names, n=3)
+    near = nearest_names(name, names)
     return f", the nearest names are {', '.join(near)}" if near else ""
 
 

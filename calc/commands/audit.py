@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -14,6 +13,7 @@ from calc.commands.options import cli_command
 from calc.commands.view import Block, Table, View, joined
 from catalogue import ParamsError
 from catalogue.messages import plural
+from catalogue.reading.near import nearest_names
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
 
@@ -35,8 +35,8 @@ def command(contradictions: bool, **wanted: str | None) -> View:
     for name, value in filters.items():
         among, claims = claims, [row for row in claims if value in labels(row, name)]
         if not claims:
-            near = get_close_matches(value, {one for row in among for one in labels(row, name)},
-                                     cutoff=0.3)
+            near = nearest_names(value, sorted({one for row in among
+                                                for one in labels(row, name)}), cutoff=0.3)
             raise ParamsError(f"--{name} {value[:40]}: no claim has it" + (
                 f", the nearest are {joined(near)}." if near else "."))
     ids = {row["id"] for row in claims}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from catalogue.engine import plain as plain_entry
 from catalogue.kinds import TEMPLATES
 from catalogue.messages import plural
 from catalogue.reading.files import is_file, store
+from catalogue.reading.near import nearest_names
 from catalogue.reading.units import NONE
 from catalogue.reading.values import is_path
 
@@ -57,7 +57,7 @@ def named_choice(text: str, choices: tuple[str, ...], what: str) -> str:
         for candidate in (form, form.removesuffix("s")):
             if candidate in choices:
                 return candidate
-    near = get_close_matches(name, choices, n=1)
+    near = nearest_names(name, choices, 1)
     raise ParamsError(f"there is no {what} '{text[:40]}', expected one of {joined(choices)}"
                       + (f"; did you mean {near[0]}." if near else "."))
 
@@ -153,8 +153,8 @@ def kind_and_reference(text: str) -> tuple[str, str]:
         kinds.append(kind)
     if kinds:
         return kinds[0], text
-    near = get_close_matches(text.lower(), [*(name for kind in LISTED[:-1] for name in names(kind)),
-                                            *engine_names()], n=3)
+    also = {name: library.also(kind, name) for kind in LISTED[:-1] for name in names(kind)}
+    near = nearest_names(text, [*also, *engine_names()], also=also)
     raise ParamsError(f"there is no entry '{text[:60]}'"
                       + (f", the nearest are {joined(near)}." if near else "; see `list`."))
 

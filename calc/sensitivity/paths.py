@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from catalogue import ParamsError, symbols
 from catalogue.deployments.loading import ROOTS
 from catalogue.entries.formulas import input_symbols, inputs_of
 from catalogue.reading import units
+from catalogue.reading.near import nearest_names
 
 # several inputs that are one thing, moved in proportion; the first is what is told
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -115,7 +115,7 @@ def path_of(plan: Plan, name: str, between: str | None = None) -> Path:
         moved = (stem,)
     else:
         names = sorted({*knobs, *INTEGERS, PER_CARD, *CONTINUOUS, *GROUPS} - {*LAID_OUT})
-        near = difflib.get_close_matches(stem, names, n=3) or ["memory_bandwidth", *INTEGERS[:2]]
+        near = nearest_names(stem, names) or ["memory_bandwidth", *INTEGERS[:2]]
         raise ParamsError(f"--breakeven {name[:60]}: nothing of this deployment moves by that "
                           f"name, the nearest are {', '.join(near)}.")
     path = Path(name, moved, symbols()[moved[0]].unit, 0.0, 0.0, moved[0] in INTEGERS)

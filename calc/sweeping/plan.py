@@ -8,7 +8,6 @@ consists of nothing but numbers and names, so that a chunk is the same on any ma
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import math
@@ -41,6 +40,7 @@ from catalogue.entries.deployments import Parallelism, Workload
 from catalogue.entries.formulas import input_symbols
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
+from catalogue.reading.near import nearest_names
 from catalogue.reading.units import human
 from catalogue.reading.values import Unit, si_number
 
@@ -381,6 +381,6 @@ def check_names(names: Sequence[str], choices: Sequence[Choice],
              if not name.startswith("stage_")]
     for name in names:
         if name not in existing:
-            near = difflib.get_close_matches(name, existing, n=3, cutoff=0.4) or ["tpot", "ttft"]
+            near = nearest_names(name, existing, cutoff=0.4) or ["tpot", "ttft"]
             raise ParamsError(f"there is no quantity '{name[:60]}', the nearest names are "
                               f"{', '.join(near)}.")

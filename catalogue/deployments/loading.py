@@ -7,7 +7,6 @@ top of the file speak of the family as a whole and are not inherited, the docume
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
@@ -40,6 +39,7 @@ from catalogue.entries.models import Model
 from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.files import LayoutError, Mistakes, ParamsError
+from catalogue.reading.near import nearest_names
 from catalogue.reading.values import Text, both_languages, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
@@ -456,7 +456,7 @@ def overrides_by_path(settings: Iterable[str]) -> dict[str, Override]:
         if not equals or root not in ROOTS or not text:
             paths = SHORT | {key: f"{section}.{key}" for section, keys in sections.items()
                              for key in keys}
-            near = difflib.get_close_matches(dotted.lower(), paths, n=1) if text else []
+            near = nearest_names(dotted, paths, 1) if text else []
             hint = "".join(f", such as {paths[name]}={text}" for name in near)
             raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
                               f"{', '.join(ROOTS)}{hint}.")

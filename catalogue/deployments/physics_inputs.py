@@ -6,7 +6,6 @@ together. What the entries do not say is neutral in ``params/symbols.yml``.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -34,6 +33,7 @@ from catalogue.entries.hardware import (
 from catalogue.entries.models import CSA, Acceptance, Model
 from catalogue.kernels import expert_bytes, kernel_of, known_to_engines, multiplied
 from catalogue.reading import units
+from catalogue.reading.near import nearest_names
 from catalogue.reading.values import Unit, Value, annotated, si_number
 
 if TYPE_CHECKING:
@@ -834,9 +834,9 @@ def mechanism_problems(stated: Mapping[str, Value]) -> Iterator[tuple[str, str]]
     for name, value in stated.items():
         rule = rules.get(name)
         if rule is None:
-            near = difflib.get_close_matches(name, rules, n=1)
+            near = nearest_names(name, rules, 1)
             hint = f"did you mean '{near[0]}'" if near else "the nearest names are " + ", ".join(
-                difflib.get_close_matches(name, rules, cutoff=0.0))
+                nearest_names(name, rules, cutoff=0.0))
             yield name, f"there is no mechanism '{name[:60]}', {hint}"
         elif units.dimensions(value.unit) != units.dimensions(rule.unit):
             yield name, (f"'{value.written}' has the wrong unit for '{name}', expected "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from catalogue.entries.models import Family
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
+from catalogue.reading.near import nearest_names
 
 _LONGEST = 80  # characters of a field's name, that of its object before it
 # The widest that is plausible, with room; products of these stay exact in 64 bits.
@@ -254,5 +254,5 @@ def load_family(reference: str | Path) -> Family:
 
 def nearest(model_type: str) -> str:
     """The families whose names are nearest, for a message."""
-    near = difflib.get_close_matches(model_type.casefold(), family_names(), n=NEAR, cutoff=0.4)
+    near = nearest_names(model_type, family_names(), NEAR, 0.4)
     return f"such as {', '.join(near)}" if near else "of which none has a name near it"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable
@@ -29,6 +28,7 @@ from pydantic_core.core_schema import with_info_plain_validator_function
 
 from catalogue.reading import units, words, yamlfile
 from catalogue.reading.files import ROOT, ParamsError
+from catalogue.reading.near import ALIKE, nearest_names
 
 Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -230,8 +230,7 @@ def _source(source: Any, given: Provenance) -> str:
     if not _KEY.fullmatch(source):
         return words.read(source)
     if source not in given.sources:
-        close = difflib.get_close_matches(source, given.sources, n=1,
-                                          cutoff=0.85 if given.own else 0.6)
+        close = nearest_names(source, sorted(given.sources), 1, 0.85 if given.own else ALIKE)
         if close or not given.own:
             raise ValueError(f"the source '{source[:60]}' is not in params/sources/, expected "
                              + "".join(f"{name}, or " for name in close)

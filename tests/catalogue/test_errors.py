@@ -1,5 +1,7 @@
 """Error messages: one table of changes to shipped files of every kind, and of settings."""
 
+import re
+
 import pytest
 from _door import DEVICE, sentence, spoilt
 
@@ -147,8 +149,18 @@ NAMES = [  # kind, name that there is not, message
      "ascend-910c-die (Ascend 910C, one die), ascend-910c-package (Ascend 910C, package of two "
      "dies)."),
     ("models", "deepseek-ai/DeepSeek-V9", "there is no model 'deepseek-ai/DeepSeek-V9', the "
-     "nearest names are deepseek-v3, deepseek-v3.2, deepseek-v3.1; `will-it-fit new model` "
+     "nearest names are deepseek-v3, deepseek-v3.1, deepseek-v3.2; `will-it-fit new model` "
      "prints a template."),
+]
+
+NEAREST = [  # kind, name that there is not, the first of the nearest
+    ("devices", "NVIDIA-H200-141GB-HBM3e", "nvidia-h200-sxm"),
+    ("devices", "NVIDIA H100 PCIe", "nvidia-h100-sxm"),
+    ("devices", "NVIDIA-H20-96GB-HBM3", "nvidia-h20"),
+    ("devices", "NVIDIA GB200 NVL72", "nvidia-gb200"),
+    ("devices", "AMD Instinct MI300X OAM", "amd-mi300x"), ("devices", "ironwod", "Ironwood"),
+    ("devices", "Ascend 910B2 64GB", "ascend-910b2"), ("models", "deepsek-r1", "DeepSeek-R1"),
+    ("models", "kimi-k2.5-instruct", "kimi-k2.5"),
 ]
 
 
@@ -175,3 +187,18 @@ def test_goal(overrides, message):
 @pytest.mark.parametrize(("kind", "name", "message"), NAMES)
 def test_name(kind, name, message):
     assert sentence(catalogue.load, kind, name) == message
+
+
+@pytest.mark.parametrize(("kind", "name", "first"), NEAREST)
+def test_nearest_name(kind, name, first):
+    assert f"the nearest names are {first}" in sentence(catalogue.load, kind, name)
+
+
+@pytest.mark.parametrize("size", [" 80GB", " OAM 64GB HBM3e"])
+def test_every_card_is_nearest_to_its_title_with_a_memory_size(size):
+    titles = {card: catalogue.load_device(card).name["en"] for card in catalogue.names("devices")}
+    for card, title in titles.items():
+        if "," not in title:
+            told = sentence(catalogue.load, "devices", f"{title}{size}")
+            first = re.search("nearest names are ([^,;]+)", told)[1]
+            assert catalogue.load_device(first).id == card

@@ -15,7 +15,7 @@ PLACES = ("OUT", "LOOP", "EMPTY", "LENGTHS", "PIPE")
 SENTENCES = [
     ("frobnicate", "frobnicate"), ("estimate", "expected a name or file, or"),
     (f"estimate {R1} --users 3", "--set overrides keys of a file"),
-    ("estimate --model r1 --card h2000", "the nearest names are nvidia-h200-sxm"),
+    ("estimate --model r1 --card h2000", "the nearest names are H200"),
     ("estimate mine.yml --tp 8", "did you mean --set parallelism.tensor_parallel=8"),
     ("estimte", "'estimate'"), ("audit", "dev audit"),
     ("estimate no-such-scenario", "no-such-scenario"), ("show no-such", "no-such"),
