@@ -119,7 +119,7 @@ class ServiceLevel:
         """Labels and texts of the amounts."""
         load = "all requests at once" if self.burst else "steady state"
         return [("TTFT", f"{self.ttft.formatted('en')}, {load}"),
-                ("TPOT", f"{self.tpot.formatted('en')}; an answer takes {self.e2e.text}"),
+                ("TPOT", f"{self.tpot.formatted('en')}; end-to-end latency {self.e2e.text}"),
                 ("throughput", self.throughput.formatted("en"))]
 
     def as_json(self) -> dict[str, Any]:
@@ -227,18 +227,21 @@ class Estimate:
         values = self.reported
         used, usable, spare = (values[name] for name in (
             "memory_per_device", "usable_memory", "headroom_per_device"))
-        parts = [f"{name} {values[symbol].text}" for name, symbol in (
+        parts = {name: values[symbol] for name, symbol in (
             ("weights", "weights_per_device"), ("KV cache", "kv_per_device"),
-            ("activations", "activations_per_device")) if symbol in values]
+            ("activations", "activations_per_device")) if symbol in values}
+        rest = used.value - sum(part.value for part in parts.values())
+        texts = [*(f"{name} {part.text}" for name, part in parts.items()),
+                 f"engine and runtime {human(rest, 'B')}"]
         left = f"to spare ({spare.reach})" if self.spare >= 0 else "short"
-        share = "" if self.fits_in is None else f"; fits in {self.fits_in:.0%} of the draws"
+        share = "" if self.fits_in is None else f"; fits in {self.fits_in:.0%} of samples"
         lines = [] if self.seen is None or self.unasked else self.seen.lines
-        lines.append(("memory", f"{used.text} of {usable.text} a card ({', '.join(parts)}), "
+        lines.append(("memory", f"{used.text} of {usable.text} per card ({', '.join(texts)}), "
                       f"{human(abs(self.spare), 'B')} {left}{share}"))
         if "max_concurrency" in values:
             waiting = f", {human(self.waiting, 'request')} wait" if self.waiting else ""
-            lines.append(("requests", f"{values['max_concurrency'].formatted('en')} fit at once, "
-                          f"each at its longest{waiting}"))
+            lines.append(("requests", f"{values['max_concurrency'].formatted('en')} fit "
+                          f"concurrently at maximum length{waiting}"))
         return lines
 
     def to_frame(self) -> Any:

@@ -62,17 +62,18 @@ def test_every_measured_value_is_counted_and_predicted_where_possible() -> None:
 def test_readme_states_the_errors() -> None:
     cells = [cell for name in gate_names() for cell in gate_cells(name)
              if math.isfinite(cell.predicted)]
-    table = [line for line in README.read_text("utf-8").splitlines() if " pool" in line]
-    for pools, label in ((False, "one pool"), (True, "two pools")):
+    table = README.read_text("utf-8")
+    for pools, label in ((False, "aggregated"), (True, "disaggregated prefill/decode")):
         systems = {cell.system for cell in cells if cell.system.endswith("two-pools") is pools}
-        texts = []
-        for metric in ("tpot", "ttft", "output_throughput"):
+        lines = []
+        for metric, name in (("tpot", "TPOT"), ("ttft", "TTFT"),
+                             ("output_throughput", "output throughput")):
             rows = [cell for cell in cells if cell.system in systems and cell.metric == metric]
             error = f"{median(abs(cell.error) for cell in rows):.0%}"
             inside = sum(cell.low <= cell.measured <= cell.high for cell in rows) / len(rows)
-            texts.append(f"{error} of {len(rows)} rows" if pools else
-                         f"{error}, {inside:.0%} of {len(rows)} inside")
-        assert f"| {label}, {len(systems)} systems | {' | '.join(texts)} |" in table
+            lines.append(f"| {name} | {error} | {'–' if pools else f'{inside:.0%}'} "
+                         f"| {len(rows)} |\n")
+        assert f"| {label}, {len(systems)} systems {'| '.join(lines)}" in table
 
 
 def test_gates_are_no_measured_systems_of_classes_and_fits() -> None:
