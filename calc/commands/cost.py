@@ -21,6 +21,7 @@ from calc.commands.view import (
     View,
     csv_table,
     deployment_id,
+    heading,
     joined,
     notes,
     pools_line,
@@ -28,32 +29,20 @@ from calc.commands.view import (
 from calc.uncertainty import Amount
 from catalogue import ParamsError, load, load_deployment, load_prices
 from catalogue.deployments.admission import longest_request
-from catalogue.planning import OWNERSHIPS, Prices, Sold
+from catalogue.planning import OWNERSHIPS, Prices
 from catalogue.reading.jsonfile import finite
-from catalogue.reading.units import HOUR, NONE, human, plain
+from catalogue.reading.units import DIMENSIONLESS, HOUR, plain
 
 if TYPE_CHECKING:
     from calc.answer.service import Service
-    from calc.costing.cost import Cost, CostOptions, Fleet
+    from calc.costing.cost import Cost, CostOptions
 
 OF_PRICES = "prices."  # what a setting of the prices begins with
-OF_SERVICE = ":"  # between a service and one of its price lists
-NAMES = {
-    "per_million_input": "million input tokens", "per_million_output": "million output tokens",
-    "per_million_output_whole": "million output tokens, prompts included",
-    "per_million_processed": "million processed tokens, cached or not",
-    "per_task": "task of an agent, all its turns", "per_hour": "hour of all cards",
-    "per_user_month": "user and month", "energy_per_token": "energy of an output token, cards",
-    "site_energy_per_token": "energy of an output token, site",
-    "cards_power": "busy power of the cards", "site_power": "busy power of the site",
-    "crossover": "cheaper than the API from this utilisation on", "capital": "capital",
-    "yearly": "running cost of a year", "resale": "resale value at the end",
-    "tco": "total cost of ownership, discounted",
-    "tco_undiscounted": "total cost of ownership, not discounted",
-    "card_hour_of_parts": "hour of a card, of these parts",
-    "revenue": "revenue of a year at the API's price", "npv": "net present value",
-    "roi": "return on the capital, all years", "payback": "paid back after"}
-"""Amount -> heading, in printed order."""
+LABELS = {"crossover": "share of use from which it is cheaper than the API",
+          "per_million_output_whole": "per million output, prompts included",
+          "tco": "total cost of ownership", "tco_undiscounted": "the same, not discounted",
+          "npv": "net present value", "roi": "return on capital", "payback": "payback [years]"}
+"""Amount -> label, where its name is none."""
 
 
 @cli_command("cost", "h200-r1-vllm-tp8 --utilisation 60%",
@@ -91,70 +80,54 @@ def command(scenario: str, settings: tuple[str, ...], price: str | None, prices:
     from calc.costing.cost import CostOptions, PrefillPool, cost, crossovers, fleet
     from calc.costing.ownership import prices_of, stated, way_of
 
-    of_prices, of_deployment = split_settings(settings)
-    deployed = estimate_service(load_deployment(scenario, overrides=of_deployment))
+    of_prices = [one.removeprefix(OF_PRICES) for one in settings if one.startswith(OF_PRICES)]
+    deployed = estimate_service(load_deployment(scenario, overrides=[
+        one for one in settings if not one.startswith(OF_PRICES)]))
     pool, answer, seen = deployed.last, deployed.answers[-1], deployed.seen
     refuse_too_long(pool.id, pool.model, longest_request(pool))
     if pool.file.workload.output_tokens is None:
         raise ParamsError(f"'{pool.id}' says how long its requests are at most, not how long they "
                           "are, expected workload.input_tokens and workload.output_tokens.")
-    price_list = prices_of(pool.device, prices, of_prices)
+    price_list = prices_of(pool.device, prices,
+                           dict(one.partition("=")[::2] for one in of_prices))
     day = load("loads", day_load)
-    service, name, sold = service_of(api)
+    service, name = service_of(api)
     options = CostOptions(
         ownership or way_of(pool.device, price_list), stated(price) if price else None,
-        utilisation or 1 / day.peak, user_requests, sold)
+        utilisation or 1 / day.peak, user_requests, (service.sold or {})[name])
     reached = seen.throughput if seen else answer.quantities["output_throughput"]
     beside = (PrefillPool(deployed.pools[0], deployed.answers[0].everything)
               if deployed.pair else None)
     result = cost(pool, answer.everything, reached, price_list, options, beside)
-    shares = crossovers(pool, result, options, service, price_list)
     needed = None if daily_requests is None else fleet(
-        pool, result.cards, day.rates(daily_requests), reached.value, price_list, options)
-    body = [*notes(*deployed.pools).values(), *(fleet_tables(needed) if needed else ())]
+        pool, result.cards, day.rates(daily_requests), reached.value, price_list, options).as_json()
+    lists = list_data(service, crossovers(pool, result, options, service, price_list))
+    caveats = notes(*deployed.pools)
     return View(verdict(deployed, result, options),
-                {**notes(*deployed.pools), "scenario": deployment_id(deployed.pools),
+                {**caveats, "scenario": deployment_id(deployed.pools),
                  "fits": deployed.fits, "devices": deployed.devices,
                  "currency": result.currency, "utilisation": options.utilisation,
-                 **result.as_json(), "fleet": needed and needed.as_json(),
-                 "lists": list_data(service, shares)},
+                 **result.as_json(), "fleet": needed, "lists": lists},
                 None if deployed.fits and result.hour else False,
-                cost_figures(deployed, result, options, f"{service.id}{OF_SERVICE}{name}"), body,
-                csv_table({key: result.amounts[key] for key in NAMES if key in result.amounts}),
-                {"details": detail_tables(result, service, shares)})
+                cost_figures(deployed, result, options, f"{service.id}:{name}"),
+                [*caveats.values(), *(fleet_blocks(needed) if needed else ())],
+                csv_table(result.amounts), {"details": detail_tables(result, service, lists)})
 
 
-def service_of(text: str) -> tuple[Prices, str, Sold]:
-    """A service, and the name and price list that is asked for: the first in force.
+def service_of(text: str) -> tuple[Prices, str]:
+    """A service, and the name of its price list that is meant: the first in force.
 
-    Raises ParamsError for prices without price lists, or a list that they do not have.
+    Raises ParamsError for a service that sells no tokens, or a list that it does not have.
     """
-    name, _, chosen = text.partition(OF_SERVICE)
+    name, _, chosen = text.partition(":")
     service = load_prices(name)
-    if service.sold is None:
+    chosen = chosen or next(iter(service.holding), "")
+    if not service.sold:
         raise ParamsError(f"--api {name}: it sells no tokens, expected prices with 'sold'.")
-    if chosen and chosen not in service.sold:
-        raise ParamsError(f"--api {text[:80]}: there is no such price list, expected one of "
-                          f"{joined(service.sold)}.")
-    if not chosen and not service.holding:
-        raise ParamsError(f"--api {name}: no price list is in force today, name one: "
-                          f"{name}{OF_SERVICE}{next(reversed(service.sold))}.")
-    chosen = chosen or next(iter(service.holding))
-    return service, chosen, service.sold[chosen]
-
-
-def split_settings(settings: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """Settings of the prices by key, and those of the deployment."""
-    of_prices, others = {}, []
-    for setting in settings:
-        key, stroke, value = setting.partition("=")
-        if not key.startswith(OF_PRICES):
-            others.append(setting)
-        elif not stroke or not value.strip():
-            raise ParamsError(f"--set {setting[:60]}: expected KEY=VALUE.")
-        else:
-            of_prices[key.removeprefix(OF_PRICES)] = value
-    return of_prices, others
+    if chosen not in service.sold:
+        raise ParamsError(f"--api {text[:80]}: there is no such price list, expected one "
+                          f"of {joined(service.sold)}.")
+    return service, chosen
 
 
 def verdict(deployed: Service, result: Cost, options: CostOptions) -> str:
@@ -178,6 +151,9 @@ def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str
         lines = [("price", unpriced(deployed.last.device.id, options.ownership))]
     else:
         hour = result.hour.scaled(HOUR, result.currency).formatted("en")
+        share = result.amounts["crossover"]
+        start = (f"cheaper from {percent(share.value)} utilisation on ({span_of(share.ends)})"
+                 if share.value <= 1 else "never cheaper")
         lines = [
             ("tokens", f"{amounts['per_million_input']} per million input, "
              f"{amounts['per_million_output_whole']} per million output, prompts included"),
@@ -185,10 +161,10 @@ def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str
              f"({options.ownership}) is {hour}, {origin(result.hour)}"),
             ("user", f"{amounts['per_user_month']} a month at "
              f"{plain(options.requests_per_day)} requests a day"),
-            ("API", f"{crossover_words(result.amounts['crossover'])} {api}")]
-    for name in ("per_task", "per_million_processed"):
-        if name in amounts:
-            lines.append(("agent", f"{amounts[name]} per {NAMES[name]}"))
+            ("API", f"{start} than {api}")]
+    if "per_task" in amounts:
+        lines.append(("agent", f"{amounts['per_task']} per task, all its turns; "
+                      f"{amounts['per_million_processed']} per million processed tokens"))
     if "energy_per_token" in amounts:
         site = (f"; site {amounts['site_energy_per_token']} and {amounts['site_power']}"
                 if "site_energy_per_token" in amounts else "")
@@ -196,60 +172,46 @@ def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str
                       f"{amounts['cards_power']} busy{site}"))
     if "capital" in amounts:
         lines += [("owning", f"{amounts['capital']} of capital, {amounts['yearly']} a year"),
-                  ("TCO", amounts["tco"] + payback_words(result.amounts.get("payback")))]
+                  ("TCO", amounts["tco"])]
+        if back := result.amounts.get("payback"):
+            paid = f"after {back.text} years" if math.isfinite(back.value) else "never"
+            lines.append(("paid back", f"{paid} at the API's price"))
     return lines
 
 
-def crossover_words(share: Amount) -> str:
-    """From which utilisation a deployment is cheaper than an API, in words before its name."""
-    start = ("never cheaper" if share.value > 1
-             else f"cheaper from {share.value:.0%} utilisation on")
-    reach = "" if share.low > 1 else f" ({share_span(share)})"
-    return f"{start}{reach} than"
+def percent(share: float | None) -> str:
+    """A utilisation; above 1 it is never reached."""
+    return "never" if share is None or share > 1 else f"{share:.0%}"
 
 
-def payback_words(years: Amount | None) -> str:
-    """When the API's price has paid the capital back."""
-    if years is None:
-        return ""
-    when = (f"paid back after {years.text_in('en')} years" if math.isfinite(years.value)
-            else "never paid back")
-    return f"; {when} at the API's price"
+def span_of(shares: Iterable[float | None]) -> str:
+    """The interval of a utilisation."""
+    return "–".join(map(percent, shares))
 
 
-def share_span(share: Amount) -> str:
-    """The interval of a utilisation; above 1 it is never reached."""
-    return "–".join("never" if end > 1 else f"{end:.0%}" for end in share.ends)
-
-
-def fleet_tables(needed: Fleet) -> list[Block]:
+def fleet_blocks(needed: Mapping[str, Any]) -> list[Block]:
     """Deployments that a day needs, and the cost of an hour of them by way of paying."""
-    ways = sorted(needed.per_hour.items(), key=lambda item: item[1])
-    return [f"Deployments that the day needs: {needed.most} at most, {plain(needed.mean)} on "
-            f"average; {needed.utilisation:.0%} utilised if all run all day.",
-            Table(("way of paying", "mean hour"), [
-                (name, human(price * HOUR, needed.currency or "1")) for name, price in ways])]
+    most, mean = needed["deployments"].values()
+    return [f"Deployments that the day needs: {most} at most, {plain(mean)} on average; "
+            f"{needed['utilisation']:.0%} utilised if all run all day.",
+            Table(("way of paying", "mean hour"), sorted(needed["per_hour"].items(), key=(
+                lambda way: way[1])), units={"mean hour": needed["currency"] or DIMENSIONLESS})]
 
 
-def detail_tables(result: Cost, service: Prices, shares: Mapping[str, Amount]) -> list[Block]:
+def detail_tables(result: Cost, service: Prices, lists: Mapping[str, Mapping[str, Any]]
+                  ) -> list[Block]:
     """All amounts with their intervals, and every price list of the API."""
     blocks: list[Block] = [Table(("amount", "value", "80% interval"), [
-        (NAMES[name], *amount_words(name, result.amounts[name]))
-        for name in NAMES if name in result.amounts])]
+        (LABELS.get(name, heading(name)), amount.text, amount.reach)
+        for name, amount in result.amounts.items()])]
     if result.server is not None:
-        blocks.append(f"A server: {result.server.text_in('en')}, {origin(result.server)}.")
-    rows = []
-    for name, share in shares.items():
-        sold: Sold = (service.sold or {})[name]
-        ends = share_span(share)
-        rows.append((name, _model(sold) or "", sold.since or "",
-                     "in force" if name in service.holding else f"expired {sold.until}", sold.hours,
-                     "never" if share.value > 1 else f"{share.value:.0%}",
-                     "" if ends == "never–never" else ends))
-    if rows:
-        blocks.append(Table(("price list", "model", "since", "state", "hours", "from", (
-            "80% interval")), rows, title=(
-                f"Utilisation from which it is cheaper than {service.name['en']}")))
+        blocks.append(f"A server: {result.server.text}, {origin(result.server)}.")
+    if lists:
+        stated = ("model", "since", "until", "hours")
+        blocks.append(Table(("price list", *stated, "from", "80% interval"), [
+            (name, *(item[key] for key in stated), percent(item["value"]),
+             span_of((item["low"], item["high"]))) for name, item in lists.items()],
+            title=f"Utilisation from which it is cheaper than {service.name['en']}"))
     return blocks
 
 
@@ -258,29 +220,10 @@ def origin(price: Amount) -> str:
     return joined(filter(None, (price.source, price.kind, price.date)))
 
 
-def amount_words(name: str, amount: Amount) -> tuple[str, str]:
-    """Value and interval of an amount; of a share in per cent, of a time in years."""
-    if name == "crossover":
-        return ("never" if amount.value > 1 else f"{amount.value:.0%}"), share_span(amount)
-    if not math.isfinite(amount.value):
-        return ("never" if amount.value > 0 else NONE), ""
-    if name == "payback":
-        return f"{amount.text_in('en')} years", f"{amount.reach_in('en')} years"
-    if name == "roi":
-        shown = amount.scaled(100)
-        return f"{shown.text_in('en')}%", f"{shown.reach_in('en')}%"
-    return amount.text_in("en"), amount.reach_in("en")
-
-
-def _model(sold: Sold) -> str | None:
-    return sold.model["en"] if sold.model else None
-
-
 def list_data(service: Prices, shares: Mapping[str, Amount]) -> dict[str, Any]:
     """Price lists of an API with the utilisation from which a deployment is cheaper."""
-    lists = service.sold or {}
     return {name: {
-        "model": _model(lists[name]), "since": lists[name].since,
-        "until": lists[name].until, "hours": lists[name].hours, "holds": name in service.holding,
-        **finite(dict(zip(("value", "low", "high"), map(float, share.points), strict=True)))}
-        for name, share in shares.items()}
+        "model": sold.model and sold.model["en"], "since": sold.since, "until": sold.until,
+        "hours": sold.hours, "holds": name in service.holding,
+        **finite(dict(zip(("value", "low", "high"), map(float, shares[name].points), strict=True)))}
+        for name, sold in (service.sold or {}).items() if name in shares}
