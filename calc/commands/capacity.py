@@ -32,14 +32,29 @@ from calc.serving.evaluate import doubt_words
 from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.deployments.admission import longest_request
 from catalogue.deployments.cuts import Cut, written
-from catalogue.reading.units import human, plain
+from catalogue.messages import plural
+from catalogue.reading.units import human
 
-PERCENT = 100
 DOUBTED = " ~"  # marks values of a closed form that is not valid
 WORKING = {"day": "replicas of every hour", "tiers": "tiers of caches",
            "cards": "layouts of more cards"}
+TIER_COLUMNS = {"caches in": "tier", "tokens": "tokens", "hits there": "hits",
+                "hits in all": "hit_share", "fetch": "fetch", "recompute": "recompute",
+                "pays from": "break_even", "replicas": "replicas"}
+TIER_UNITS = {"tokens": "token", "fetch": "s", "recompute": "s", "pays from": "B/s"}
+NEEDED = (("daily_users", "questions"), ("questions", "daily_users"), ("turns", "think_time"),
+          ("turns", "daily_requests"), ("promise", "daily_requests"))
+"""Options, and the other that each needs."""
 DAILY = Number("request", 1, 1e12)
 BYTES = Number("B", most=1e18)
+
+
+class Percentile(Number):
+    """Type of an option: a percentile, or the mean."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse a text. Raises ParamsError, one sentence, for what is neither."""
+        return value if value == "mean" else super().convert(value, param, ctx)
 
 
 @cli_command("capacity", "h200-r1-vllm-tp8 --daily-requests 800k --tpot '50 ms'",
@@ -54,7 +69,8 @@ BYTES = Number("B", most=1e18)
 @click.option("--load", "day_load", default="azure-conversation", show_default=True,
               metavar="NAME|FILE", help="How the requests of a day are spread over its hours.")
 @limit_options
-@click.option("--percentile", default="99", show_default=True, metavar="NUMBER", help=(
+@click.option("--percentile", type=Percentile(least=50, most=99.9), default="99",
+              show_default=True, metavar="NUMBER", help=(
     "Percentile of the requests that the limits hold for, or mean."))
 @click.option("--spares", type=Number(most=4096, integer=True), default="0", show_default=True,
               help="Spare servers.")
@@ -72,7 +88,7 @@ BYTES = Number("B", most=1e18)
     "Print the best layout of 8 to 384 cards, in one pool and two; limits hold for means."))
 @seed_option
 def command(scenario: str, settings: tuple[str, ...], day_load: str, cards: bool,
-            ttft: float | None, tpot: float | None, percentile: str, **given: Any) -> View:
+            ttft: float | None, tpot: float | None, percentile: Any, **given: Any) -> View:
     """How many replicas does a day of users need? What do failures, caches, more cards change?
 
     DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own.
@@ -82,7 +98,8 @@ def command(scenario: str, settings: tuple[str, ...], day_load: str, cards: bool
 
     pool = load_scenario(scenario, overrides=settings)
     refuse_too_long(pool.id, pool.model, longest_request(pool))
-    limits = Limits(ttft or math.inf, tpot or math.inf, share_of(percentile))
+    share = None if percentile == "mean" else percentile / 100
+    limits = Limits(ttft or math.inf, tpot or math.inf, share)
     requests = requests_of(given)
     answer: dict[str, Any] = {"scenario": pool.id, **notes(pool)}
     parts: dict[str, Callable[[], dict[str, Any]]] = {}
@@ -111,96 +128,73 @@ def command(scenario: str, settings: tuple[str, ...], day_load: str, cards: bool
 def requests_of(given: Mapping[str, Any]) -> float | None:
     """Requests of a day [request]; None without any.
 
-    Raises ParamsError for options that need each other.
+    Raises ParamsError for options that exclude or need each other.
     """
-    requests, users, questions = (
-        given[name] for name in ("daily_requests", "daily_users", "questions"))
-    if (users is None) != (questions is None) or (users is not None and requests is not None):
-        raise ParamsError("--daily-users: expected --daily-users and --questions together, or "
-                          "--daily-requests.")
-    if users is not None:
+    users, questions, requests = (
+        given[name] for name in ("daily_users", "questions", "daily_requests"))
+    if users and requests:
+        raise ParamsError("--daily-users and --daily-requests: expected one of them.")
+    if users and questions:
         requests = users * questions
-    for name, option, value in (("turns", "--think-time", given["think_time"]),
-                                ("turns", "--daily-requests", requests),
-                                ("promise", "--daily-requests", requests)):
-        if given[name] is not None and value is None:
-            raise ParamsError(f"--{name}: expected {option} as well.")
-    return None if requests is None else float(requests)
-
-
-def share_of(text: str) -> float | None:
-    """A percentile as a share of the requests [1]; None for the mean. Raises ParamsError."""
-    if text == "mean":
-        return None
-    try:
-        percentile = float(text)
-    except ValueError:
-        percentile = math.nan
-    if not 50 <= percentile <= 99.9:
-        raise ParamsError(f"--percentile {text[:40]}: expected 'mean', or a number of at least 50 "
-                          "and at most 99.9.")
-    return percentile / PERCENT
+    stated = {**given, "daily_requests": requests}
+    for name, other in NEEDED:
+        if stated[name] is not None and stated[other] is None:
+            raise ParamsError(f"--{name.replace('_', '-')}: expected --{other.replace('_', '-')} "
+                              "as well.")
+    return requests
 
 
 def view_of(scenario: Scenario, answer: Mapping[str, Any]) -> View:
     """The view of an answer."""
     body: list[Block] = [*notes(scenario).values()]
-    figures: list[tuple[str, str]] = []
-    details: list[Block] = []
     tables: list[Table] = []
-    if "day" in answer:
-        day = answer["day"]
+    what = deployment_line(scenario)
+    if day := answer.get("day"):
         verdict = (f"{day['replicas']:,} REPLICA{'S' * (day['replicas'] > 1)} ({day['devices']:,} "
-                   f"cards) for {day['requests']:,.0f} requests a day: {deployment_line(scenario)}")
-        figures = day_figures(answer)
+                   f"cards) for {day['requests']:,.0f} requests a day: {what}")
         tables.append(hour_table(answer))
-        details += tables
     else:
         sizes = answer["cards"]["sizes"]
-        verdict = f"BEST LAYOUTS of {sizes[0]} to {sizes[-1]} cards: {deployment_line(scenario)}"
+        verdict = f"BEST LAYOUTS of {sizes[0]} to {sizes[-1]} cards: {what}"
     if "tiers" in answer:
-        body.append(tier_table(answer["tiers"]))
+        body.append(Table(tuple(TIER_COLUMNS), [
+            [f"{tier[key]:.1%}" if "hit" in key else tier[key] for key in TIER_COLUMNS.values()]
+            for tier in answer["tiers"]], units=TIER_UNITS))
     if "cards" in answer:
         tables.append(card_table(answer["cards"]))
         body += [tables[-1], *doubt_lines(answer["cards"])]
     if stopped := answer.get("interrupted"):
         body.append("Interrupted: there is no answer on " + (
             "tiers of caches and what follows." if stopped == "tiers" else "more cards."))
-    return View(verdict, answer, None, figures, body, tables[0], {"details": details},
-                code=INTERRUPTED if stopped else OK)
+    return View(verdict, answer, None, day_figures(answer) if day else (), body, tables[0],
+                {"details": tables[:1] if day else []}, code=INTERRUPTED if stopped else OK)
 
 
-def _of(answer: Mapping[str, Any]) -> str:
+def percentile_of(answer: Mapping[str, Any]) -> tuple[str, str]:
+    """Percentile that limits hold for, and the ending of its keys."""
     share = answer["percentile"]
-    return "mean" if share is None else f"p{PERCENT * share:g}"
+    return ("mean", "") if share is None else (f"p{100 * share:g}", "_at")
 
 
 def day_figures(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What a replica serves, latencies of the busiest hour, scaling and failures."""
-    day, fleet, of = answer["day"], answer["failures"], _of(answer)
-    seen = day["hours"][day["busiest"]]["seen"]
-    column = "" if answer["percentile"] is None else "_at"
+    day, fleet, (of, at) = answer["day"], answer["failures"], percentile_of(answer)
+    busiest = day["hours"][day["busiest"]]
+    ttft, tpot = (human(busiest["seen"][name + at], "s") for name in ("ttft", "tpot"))
+    online = "" if day["online"] is None else f", {day['online']:,.0f} users in conversation"
     lines = [
         ("replica", f"{day['devices_per_replica']} cards serve "
          f"{human(day['rate_within_limits'], 'request/s')} within the limits ({of}), "
          f"{human(day['saturation_rate'], 'request/s')} at most"),
-        ("busiest", f"hour {day['busiest']}: {human(day['hours'][day['busiest']]['rate'])} "
-         f"request/s, {of} TTFT {human(seen['ttft' + column], 's')}, TPOT "
-         f"{human(seen['tpot' + column], 's')}"),
-        ("load", f"{answer['load']}: the replicas are used to {day['utilisation']:.0%} of what "
-         "they serve within the limits, over the day"),
-        ("scaling", f"by the hour, started {duration(day['start'])} ahead, saves "
-         f"{day['saved_by_scaling']:.0%} of the cards' time")]
-    if day["online"] is not None:
-        lines.append(("online", f"{day['online']:,.0f} users in conversation in the busiest hour"))
-    groups = f"{fleet['groups']:,} group{'s' * (fleet['groups'] != 1)} of {fleet['servers']}"
-    lines += [
+        ("busiest", f"hour {day['busiest']}: {human(busiest['rate'], 'request/s')}{online}, {of} "
+         f"TTFT {ttft}, TPOT {tpot}"),
+        ("load", f"{answer['load']}: {day['utilisation']:.0%} of what the replicas serve within "
+         f"the limits; scaling by the hour, started {duration(day['start'])} ahead, saves "
+         f"{day['saved_by_scaling']:.0%} of the cards' time"),
         ("failures", f"{fleet['share']:.2%} of the throughput is available "
-         f"({fleet['share_low']:.2%}–{fleet['share_high']:.2%}) with {fleet['spares']} spare "
-         f"server{'s' * (fleet['spares'] != 1)}"),
-        ("servers", f"{groups}; a server fails every {duration(fleet['between_failures'])}, is "
-         f"repaired in {duration(fleet['repair'])}, a group restarts in "
-         f"{duration(fleet['restart'])} ({fleet['source']})")]
+         f"({fleet['share_low']:.2%}–{fleet['share_high']:.2%}) with "
+         f"{plural(fleet['spares'], 'spare server')}; a server fails every "
+         f"{duration(fleet['between_failures'])} ({fleet['source']})")]
     if fleet["promise"] is not None:
         low, central, high = (
             "no number" if (count := fleet["spares_for_promise"][case]) is None else f"{count}"
@@ -212,47 +206,37 @@ def day_figures(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def hour_table(answer: Mapping[str, Any]) -> Table:
     """Rate, needed replicas and latencies of every hour."""
-    day, of = answer["day"], _of(answer)
-    column = "" if answer["percentile"] is None else "_at"
-    rows = [(f"{number}", hour["rate"], hour["replicas"], f"{hour['busy']:.0%}",
-             *(hour["seen"][f"{name}{column}"] for name in ("ttft", "tpot")))
-            for number, hour in enumerate(day["hours"])]
-    columns = ("hour", "rate", "replicas needed", "used", f"TTFT {of}", f"TPOT {of}")
-    return Table(columns, rows, units={"rate": "request/s", columns[4]: "s", columns[5]: "s"},
-                 title=f"Hours; used, TTFT and TPOT with all {day['replicas']:,} replicas running")
-
-
-def tier_table(tiers: list[dict[str, Any]]) -> Table:
-    """Tiers of caches, each with those before it."""
-    return Table(
-        ("caches in", "tokens", "kept for", "hits there", "hits in all", "fetch", "recompute",
-         "pays from", "replicas"),
-        [(tier["tier"], f"{tier['tokens']:,.0f}", duration(tier["time"]), f"{tier['hits']:.1%}",
-          f"{tier['hit_share']:.1%}", human(tier["fetch"], "s"), human(tier["recompute"], "s"),
-          f"{human(tier['break_even'] or 0.0, 'B')}/s", tier["replicas"] or None)
-         for tier in tiers])
+    of, at = percentile_of(answer)
+    rows = [(f"{number}", *(hour[key] for key in ("rate", "replicas", "busy")),
+             *(hour["seen"][name + at] for name in ("ttft", "tpot")))
+            for number, hour in enumerate(answer["day"]["hours"])]
+    return Table(("hour", "rate", "replicas", "used", "ttft", "tpot"), rows,
+                 units={"rate": "request/s"}, title=f"Hours; TTFT and TPOT {of}, all running")
 
 
 def card_table(layouts: Mapping[str, Any]) -> Table:
     """The best layout of every number of cards."""
-    rows = []
+    rows: list[list[Any]] = []
     for size, one, two in zip(layouts["sizes"], layouts["best"], layouts["two_pools"], strict=True):
-        cells: list[Any] = [None] * 6 if one is None else [
-            written(Cut(*one["cut"]))["en"] + steps(one["draft_tokens"], one["micro_batches"])
-            + DOUBTED * bool(one["doubts"]), plain(one["per_device"]), human(one["ttft"], "s"),
-            human(one["tpot"], "s"), one["binds"].replace("_", " "),
-            one["resource"].replace("_", " ")]
-        rows.append((f"{size}", *cells, None if two is None else (
-            f"{plain(two['per_device'])} ({pools_label(two)})")))
-    return Table(("cards", "best layout", "token/s per card", "TTFT", "TPOT", "limit", "bound by",
-                  "two pools, token/s per card"), rows)
+        row: list[Any] = [f"{size}", *[None] * 8]
+        if one is not None:
+            row[1] = (written(Cut(*one["cut"]))["en"] + DOUBTED * bool(one["doubts"])
+                      + steps(one["draft_tokens"], one["micro_batches"]))
+            row[2:5] = [one[name] for name in ("per_device", "ttft", "tpot")]
+            row[5:7] = [one[name].replace("_", " ") for name in ("binds", "resource")]
+        if two is not None:
+            row[7:] = pools_label(two), two["per_device"]
+        rows.append(row)
+    return Table(("cards", "best layout", "per card", "ttft", "tpot", "limit", "bound by",
+                  "two pools", "their rate per card"), rows,
+                 units=dict.fromkeys(("per card", "their rate per card"), "token/s"))
 
 
 def doubt_lines(layouts: Mapping[str, Any]) -> list[str]:
     """Why marked layouts are not certain."""
-    why = dict.fromkeys(name for one in layouts["best"] if one for name in one["doubts"])
-    reasons = "; ".join(dict.fromkeys(doubt_words()[name][0] for name in why))
-    return [f"{DOUBTED.strip()} closed form, not valid here: {reasons}."] if why else []
+    reasons = dict.fromkeys(doubt_words()[name][0] for one in layouts["best"] if one
+                            for name in one["doubts"])
+    return [f"{DOUBTED.strip()} closed form, not valid here: {'; '.join(reasons)}."] * bool(reasons)
 
 
 def pools_label(two: Mapping[str, Any]) -> str:

@@ -413,7 +413,7 @@ def _scale(value: float | int, unit: str, lang: str) -> tuple[str, float]:
     if unit == DIMENSIONLESS:
         named = ""
     elif unit in COUNTING:  # what is counted has a plural in English, and a name in Chinese
-        named = COUNTS.get(unit, unit) if lang == "zh" else unit + "s" * (abs(value) != 1)
+        named = COUNTS.get(unit, unit) if lang == "zh" else unit + ("s" if abs(value) != 1 else "")
     else:
         named = f"{MONEY.get(first, first) if lang == 'zh' else first}{stroke}{rest}"
     gap = "" if not named or (word and lang == "zh" and not named[0].isascii()) else " "
