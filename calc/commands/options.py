@@ -85,16 +85,16 @@ def cli_command(name: str, *examples: str, sections: Sequence[str] = (), table: 
                             for section in sections]
         if table:
             declared.params.append(click.Option(["--csv", "as_csv"], is_flag=True,
-                                                help="Print the table as CSV, SI units."))
+                                                help="Print the table as CSV, in SI units."))
         declared.params.append(click.Option(["--json", "as_json"], is_flag=True,
-                                            help="Print JSON, SI units."))
+                                            help="Print JSON, in SI units."))
         return declared
 
     return declare
 
 
-SECTIONS = {"details": "the rest of the answer",
-            "parts": "the parts of a step", "inputs": "every input with range and source"}
+SECTIONS = {"details": "the full result", "parts": "the time breakdown of one engine step",
+            "inputs": "every input with its range and source"}
 
 
 def scenario_argument(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -103,23 +103,25 @@ def scenario_argument(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 PLAN_OPTIONS = {
-    "model": ("NAME|FILE", "Model: a name (deepseek-r1, v4-flash) or a file of your own."),
-    "card": ("NAME|FILE", "Card: a name (h200, 910B2) or a file of your own."),
-    "cards": ("NUMBER", "Number of cards (default: those of one server)."),
-    "users": ("NUMBER", "Requests in flight at once (default 1)."),
-    "input": ("TOKENS", "Mean tokens of a prompt, such as 2k (default 2,048)."),
-    "output": ("TOKENS", "Mean tokens of an answer (default 512)."),
+    "model": ("NAME|FILE", "Model: a catalogue name, e.g. deepseek-r1, or your own file."),
+    "card": ("NAME|FILE", "Card: a catalogue name, e.g. h200, or your own file."),
+    "cards": ("NUMBER", "Number of cards (default: one server)."),
+    "users": ("NUMBER", "Concurrent users, each with one request at a time (default: 1)."),
+    "input": ("TOKENS", "Mean prompt length in tokens, e.g. 2k (default: 2,048)."),
+    "output": ("TOKENS", "Mean output length in tokens (default: 512)."),
     "engine": ("NAME[@RELEASE]", "Engine (default: the newest release that runs the model)."),
-    "precision": ("NAME|FILE", "Format of the weights (default: as published)."),
-    "layout": ("LAYOUT", "Such as TP8 or TP4xDP2/EP8 (default: the first that fits)."),
-    "hits": ("SHARE", "Share of prompt tokens in the prefix cache, such as 50% (default 0).")}
+    "precision": ("NAME|FILE", "Weight format (default: as published)."),
+    "layout": ("LAYOUT", "Parallel layout, e.g. TP8 or TP4xDP2/EP8 (default: the first that "
+               "fits)."),
+    "hits": ("SHARE", "Prefix-cache hit rate, as a share of prompt tokens, e.g. 50% "
+             "(default: 0).")}
 """Option -> metavar and help, of a deployment that no file describes."""
 
 
 def plan_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the deployment: a name, a file, or options in place of one, and ``--save``."""
     function = click.option("--save", metavar="FILE", help=(
-        "Write the deployment that the options describe as a file."))(function)
+        "Save the deployment described by the options to a file."))(function)
     for name, (metavar, text) in reversed(PLAN_OPTIONS.items()):
         function = click.option(f"--{name}", metavar=metavar, help=text)(function)
     return click.argument("deployment", required=False)(function)
@@ -153,19 +155,26 @@ def planned(deployment: str | None, values: dict[str, Any], plan: Callable[..., 
     return quick.file, quick.defaults
 
 
-def settings_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--set``, any number of times."""
+def settings_option(function: Callable[..., Any], what: str = "deployment",
+                    example: str = "workload.concurrency=128") -> Callable[..., Any]:
+    """Add ``--set``, any number of times.
+
+    Args:
+        function: a command.
+        what: file whose keys are overridden.
+        example: setting for the help text.
+    """
     return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=(
-        "Override a key of the file: parallelism.tensor_parallel=16, device=nvidia-h20."))(function)
+        f"Override a key of the {what}, e.g. {example} (repeatable)."))(function)
 
 
 def lengths_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how long requests are; `listed_lengths` reads them."""
     function = click.option("--variation", metavar="NUMBER", help=(
-        "Standard deviation over mean of lognormal lengths."))(function)
+        "Coefficient of variation of lognormal lengths."))(function)
     return click.option("--lengths", metavar="DISTRIBUTION|FILE", help=(
-        "Lengths of requests: constant, exponential, lognormal, or a CSV file of input and output "
-        "tokens (default: as the deployment states)."))(function)
+        "Request lengths: constant, exponential, lognormal, or a CSV file with the input and "
+        "output tokens of one request per line (default: from the deployment)."))(function)
 
 
 def output_option(what: str, metavar: str = "FILE", **options: Any) -> Decorator:
@@ -203,8 +212,8 @@ class Number(click.ParamType):
 
 def seed_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--seed`` of random numbers."""
-    return click.option("--seed", type=Number(integer=True), default="0", show_default=True,
-                        help="Seed of random numbers.")(function)
+    return click.option("--seed", type=Number(integer=True), default="0",
+                        help="Random seed (default: 0).")(function)
 
 
 def refuse_too_long(where: str, model: Model, longest: float | None) -> None:
@@ -233,6 +242,6 @@ def quantity(option: str, text: str, unit: str) -> float:
 def limit_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--ttft`` and ``--tpot``, the latency limits of requests."""
     function = click.option("--tpot", type=Number("s/token", above=True), metavar="TIME", help=(
-        "Limit of the time per output token, such as '50 ms' (default: none)."))(function)
+        "Limit on TPOT, e.g. '50 ms' or '20 tok/s' (default: none)."))(function)
     return click.option("--ttft", type=Number("s", above=True), metavar="TIME", help=(
-        "Limit of the time to first token, such as '2 s' (default: none)."))(function)
+        "Limit on TTFT, e.g. '2 s' (default: none)."))(function)
