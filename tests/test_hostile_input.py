@@ -1,7 +1,7 @@
 """Hostile files and arguments: every command answers, or refuses in a sentence for each mistake.
 
 Each door of the command line (a kind of file, or the arguments) gets good input with one to three
-things made wrong. The number of cases scales with ``max_examples`` of the Hypothesis profile.
+things made wrong. The nightly run has `NIGHTLY` times as many cases.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 import yaml
+from _cases import is_usual
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ from tools.answers.asking import CONFIG, HERE, run
 
 ANSWERED, REFUSED, UNMET = 0, 2, 3  # exit codes; UNMET: no deployment meets the goal of a search
 PATIENCE = 30  # seconds of processor time
+NIGHTLY = 50  # times as many cases in the nightly run
 PLAN = "h200-r1-vllm-tp8"
 CONFIGS = [HERE / CONFIG, *sorted((ROOT.parent / "tests/catalogue/models/configs").glob("*.json"))]
 LOGS = sorted((ROOT.parent / "tests/calc/evidence/startup_logs").glob("*.log"))
@@ -275,22 +277,22 @@ def options(draw: Draw, folder: Path) -> list[str]:
 
 
 MAIN_KINDS = ("scenarios", "devices", "models", "goals", "prices", "loads", "claims", "quantities")
-DOORS: dict[str, tuple[Case, int]] = {  # the door, and its cases for 100 examples of the profile
+DOORS: dict[str, tuple[Case, int]] = {  # the door, and its cases of a usual run
     "scenario": (entry(["scenarios"], ("estimate", "FILE"), ("cost", "FILE"), ("decide", "FILE"),
                        ("simulate", "FILE", "--rate=1", "--requests=4"),
-                       ("deploy", "FILE", "-o", "out")), 60),
+                       ("deploy", "FILE", "-o", "out")), 12),
     "device": (entry(["devices"], ("estimate", PLAN, "--set=device=FILE"),
-                     ("decide", PLAN, "--set=device=FILE"), ("show", "FILE")), 200),
-    "model": (entry(["models"], ("estimate", PLAN, "--set=model=FILE"), ("show", "FILE")), 200),
-    "goal": (entry(["goals"]), 250),
+                     ("decide", PLAN, "--set=device=FILE"), ("show", "FILE")), 40),
+    "model": (entry(["models"], ("estimate", PLAN, "--set=model=FILE"), ("show", "FILE")), 40),
+    "goal": (entry(["goals"]), 50),
     "prices": (entry(["prices"], ("cost", PLAN, "--prices", "FILE"),
-                     ("cost", PLAN, "--api", "FILE")), 200),
+                     ("cost", PLAN, "--api", "FILE")), 40),
     "load": (entry(["loads"], ("cost", PLAN, "--load", "FILE", "--daily-requests=1e6"),
-                   ("capacity", PLAN, "--load", "FILE", "--daily-requests=1e5")), 90),
-    "results": (results, 60), "launch": (launch, 25), "tables": (tables, 65),
-    "config": (config, 250), "startup": (startup, 60), "options": (options, 340),
-    "ledger": (entry(["claims", "quantities"]), 60),
-    "entries": (entry([*{*KINDS} - {*MAIN_KINDS}]), 200)}
+                   ("capacity", PLAN, "--load", "FILE", "--daily-requests=1e5")), 12),
+    "results": (results, 15), "launch": (launch, 6), "tables": (tables, 20),
+    "config": (config, 50), "startup": (startup, 15), "options": (options, 80),
+    "ledger": (entry(["claims", "quantities"]), 15),
+    "entries": (entry([*{*KINDS} - {*MAIN_KINDS}]), 40)}
 
 
 @contextmanager
@@ -334,7 +336,7 @@ def test_hostile_input_is_answered_or_refused(door: str) -> None:
     case, count = DOORS[door]
     catalogue_before, codes = files_of(ROOT), set()
 
-    @settings(max_examples=count * settings.default.max_examples // 100, database=None,
+    @settings(max_examples=count if is_usual() else NIGHTLY * count, database=None,
               suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink])
     @given(st.data())
     def check(data: st.DataObject) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _cases import is_usual
 from hypothesis import HealthCheck, Phase, given, settings
 
 from laws.deployments import Fleet, fleets
@@ -27,8 +28,7 @@ SHOWN = 3  # deployments that break a law
 def drawn() -> tuple[Fleet, ...]:
     """The deployments of this run, as fleets."""
     found: list[Fleet] = []
-    count = USUAL if settings().max_examples == settings.get_profile(
-        "default").max_examples else NIGHTLY
+    count = USUAL if is_usual() else NIGHTLY
 
     @settings(max_examples=count // SIZE, database=None, phases=[Phase.generate],
               suppress_health_check=[HealthCheck.too_slow])

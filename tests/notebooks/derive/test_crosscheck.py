@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from _cases import usual
 
 import calc
 import catalogue
@@ -43,28 +43,20 @@ EDGES = {
 }
 
 
-def fifth(cases: Any) -> list[Any]:
-    """Mark all but a seeded fifth of the cases for the nightly run."""
-    cases = sorted(cases)
-    sample = random.Random("crosscheck").sample(cases, -(-len(cases) // 5))
-    return [case if case in sample else pytest.param(case, marks=pytest.mark.nightly)
-            for case in cases]
-
-
-@pytest.mark.parametrize("name", fifth(DEPLOYMENTS))
+@pytest.mark.parametrize("name", usual(DEPLOYMENTS, 5))
 def test_formulas_equal_runtime_on_deployments(name):
     scenario = catalogue.load_scenario(name)
     assert crosscheck(scenario.inputs(), scenario.model.attention).worst <= TOLERANCE
 
 
-@pytest.mark.parametrize("name", fifth(MODELS))
+@pytest.mark.parametrize("name", usual(MODELS, 5))
 def test_formulas_equal_runtime_on_models(name):
     model = catalogue.load_model(name)
     inputs = {**catalogue.load_scenario("s0-scenario-1").inputs(), **catalogue.model_inputs(model)}
     assert crosscheck(inputs, model.attention).worst <= TOLERANCE
 
 
-@pytest.mark.parametrize("first", fifth(range(10)))
+@pytest.mark.parametrize("first", usual(range(10), 5))
 def test_formulas_equal_runtime_on_random_deployments(first):
     for seed in SEEDS[first::10]:
         for attention in VARIANTS:
