@@ -186,13 +186,13 @@ def test_other_texts_are_refused_in_one_sentence(cli, tmp_path, kind):
 
 @pytest.mark.parametrize("text", ["Load weight end ", LINE])
 def test_no_text_takes_long(cli, tmp_path, text):
-    """Thirty megabytes of the same words, on one line or on many."""
+    """Six megabytes of the same words, on one line or on many."""
     path = tmp_path / "some.log"
-    path.write_text(text * (30 * 10**6 // len(text)), "utf-8")
+    path.write_text(text * (6 * 10**6 // len(text)), "utf-8")
     begun = time.process_time()
     code, _, err = cli("log", str(path))
     assert (code, err.count("\n")) == (2, 1)
-    assert time.process_time() - begun < 10
+    assert time.process_time() - begun < 2
 
 
 def read_in(folder, text):

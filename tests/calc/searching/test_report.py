@@ -12,8 +12,7 @@ from catalogue import names
 SMALL = ("r1-80-users-h20", "devices=nvidia-h20", "precisions=w8a8-int8", "cards.most=24",
          "space.chunks=4096", "space.drafts=0,1", "limits.tpot=60ms", "limits.ttft=1s",
          "objectives=cards,tpot", "space.pools=one")
-USUAL = {"r1-64-users-8xh20", "r1-80-users-h20", "v4-flash-8xh20", "r1-910b2-least",
-         "v4-flash-agents-8xh200"}
+USUAL = {"r1-64-users-8xh20", "v4-flash-8xh20"}
 TIGHT = ("limits.tpot=20ms", "cards.most=8")
 
 

@@ -275,12 +275,6 @@ class TestOthers:
         assert (found <= others / replicas * (1 + 1e-9)).all()
         assert (others_in_turn(others, replicas + 1, shorter) <= found + 1e-12).all()
 
-    @pytest.mark.parametrize(("others", "replicas"), [(4, 2), (9, 3), (100, 7)])
-    def test_random_stays_find_what_a_queue_of_many_servers_does(self, others, replicas):
-        """Of exponential stays the shorter of two is half of one: 1 / ((1 + 1/M)^D - 1)."""
-        expected = 1 / ((1 + 1 / others) ** replicas - 1)
-        assert others_in_turn(others, replicas, 0.5) == pytest.approx(expected)
-
     @pytest.mark.parametrize("shorter", [0.25, 0.5, 0.75, 1])
     def test_others_limits_of_one_and_many_replicas(self, shorter):
         """Half of 1/D - 1 for random stays, and b of it for others."""

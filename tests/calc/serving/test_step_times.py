@@ -35,7 +35,7 @@ both = pytest.mark.parametrize("attention", ATTENTIONS)
 divided = pytest.mark.parametrize("halves", [1, 2])
 
 
-def drawn(attention, ways, count=30) -> Iterator[tuple[dict[str, float], Step]]:
+def drawn(attention, ways, count=12) -> Iterator[tuple[dict[str, float], Step]]:
     """Single deployments of every shape and cut, and a step of prompts and answers of each."""
     rng = np.random.default_rng(0)
     for index in range(count):
@@ -66,7 +66,7 @@ class TestCompositions:
         UNDIVIDED | {"index_topk": 0, "score_traffic": 0, "absorbed_prefix_tokens": 2000},
         UNDIVIDED | {"prefill_tile_rows": 2048}], ids=range(7))
     def test_prompts_alone_and_answers_alone(self, attention, ways):
-        for index, (inputs, step) in enumerate(drawn(attention, ways, count=20)):
+        for index, (inputs, step) in enumerate(drawn(attention, ways, count=8)):
             q, prompts = inputs_of(inputs), Step(step.prefill[:2 - index % 3 // 2], ())
             for only, counted in ((prompts, chunks(q, prompts)),
                                   (Step((), step.decode), answers(q, step.decode))):

@@ -33,14 +33,6 @@ def stored(tmp_path):
     return path, derive
 
 
-def test_exported_formulas_equal_a_notebook_that_runs_alone():
-    """The shortest notebook; the build of the book runs all of them."""
-    before = lock.FORMULAS.read_bytes()
-    with mock.patch.dict(os.environ, {LOCK: ""}):
-        lock.execute(lock.NOTEBOOKS / "cost.md")
-    assert lock.FORMULAS.read_bytes() == before
-
-
 def test_failed_law_names_its_cell(tmp_path):
     path = tmp_path / "law.md"
     header = (lock.NOTEBOOKS / "architecture.md").read_text("utf-8").split("\n---\n")[0]
