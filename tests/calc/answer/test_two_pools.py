@@ -57,18 +57,6 @@ def test_users_ask_again_once_answered(users, think):
         assert late["users"] == pytest.approx(2 * (late["ttft"] + AFTER + think))
 
 
-def test_waiting_is_that_of_a_simulated_queue():
-    """One replica that prefills equal prompts one by one: M/D/1."""
-    service, rate, count = 0.4, 1.5, 40_000
-    seen = pair({"rate": 1 / service, "residual": service / 2, "alone": service, "port": 0.0},
-                {"port": 0.0}, 2.0, arrivals=rate)
-    free, first = 0.0, []
-    for at in np.random.default_rng(1).exponential(1 / rate, count).cumsum():
-        free = max(free, at) + service
-        first.append(free - at)
-    assert float(np.mean(first)) == pytest.approx(seen["ttft"], rel=0.03)
-
-
 @pytest.mark.parametrize(("devices", "sizes", "rates", "best"), [
     (20, [4, 3], [2.0, 1.0], ((2, 4), 4.0)), (7, [4, 3], [2.0, 1.0], ((1, 1), 1.0)),
     (19, [4, 3], [10.0, 1.0], ((1, 5), 5.0)), (23, [5, 7], [3.0, 4.0], ((2, 1), 4.0))])

@@ -25,8 +25,7 @@ DAY = f"capacity {R1} --load azure-conversation --daily-requests 200000"
 LOG = PROJECT / "tests/calc/evidence/startup_logs/vllm-deepseek-v4-flash-h200.log"
 MODEL = PROJECT / "tests/catalogue/models/configs/deepseek-v3.json"
 ASKED = (
-    "list", "list devices", "list models", "list scenarios", "list engines", "show nvidia-h20",
-    "show deepseek-v3", f"show {AWQ}", "show wide-lmsys", "show vllm max-num-seqs",
+    "list", "list scenarios", "list engines", "show nvidia-h20", f"show {AWQ}", "show wide-lmsys",
     "show vllm --release 0.2.7", "new card", "new plan -o OUT.yml",
     f"check params/devices/nvidia-h20.yml params/scenarios/{AWQ}.yml", f"estimate {R1}",
     "estimate s0-scenario-1", "estimate wide-lmsys", f"estimate {AWQ}",

@@ -13,7 +13,6 @@ from calc.serving.evaluate import PHASES, evaluate
 from catalogue.deployments.scenario import model_inputs
 
 SEEDS = range(3)
-LONG = {"context_tokens": 2**17, "input_tokens": 10**5, "concurrency": 4}
 DENSE, SPARSE = "h200-r1-vllm-tp8", "h200-v32-vllm-tp8"
 both = pytest.mark.parametrize("attention", ["mla", "gqa"])  # compressed entries are on every rank
 
@@ -70,35 +69,6 @@ class TestSparse:
         assert found["prefill_core_flops"] / found["prefill_tokens"] == pytest.approx(
             2 * 61 * 64 * (576 + 512) * 2048)
 
-    def test_kernel_with_early_exit_skips_padding(self):
-        whole, stops = (deployment(SPARSE, input_tokens=99, whole_selection=flag)[1]
-                        for flag in (1, 0))
-        assert (whole["prefill_multiplied"], stops["prefill_multiplied"]) == (2048, 50)
-        long = {"input_tokens": 30_000, "prefix_hit_share": 0.5}  # each token has enough
-        whole, stops = (deployment(SPARSE, **long, whole_selection=flag)[1] for flag in (1, 0))
-        assert whole["prefill_core_flops"] == stops["prefill_core_flops"]
-
-    @pytest.mark.parametrize(("share", "limit", "alike"), [
-        (0, 8192, True), (0.5, 2000, True), (0.5, 2001, False), (0.5, 8192, False)])
-    def test_few_cached_tokens_are_not_expanded_again(self, share, limit, alike):
-        """576 + 512 elements of a head and position in place of 192 + 128."""
-        plain, limited = (deployment(DENSE, input_tokens=4000, prefix_hit_share=share,
-                                     absorbed_prefix_tokens=tokens)[1] for tokens in (0, limit))
-        assert bool(limited["prefill_attention_flops"] == plain["prefill_attention_flops"]) is alike
-        assert limited["prefill_core_flops"] == pytest.approx(
-            (1 if alike else (576 + 512) / (192 + 128)) * plain["prefill_core_flops"])
-
-    def test_a_short_prompt_is_dense(self):
-        short, long = (deployment(SPARSE, input_tokens=tokens, dense_prefill_tokens=2048)[1]
-                       for tokens in (2048, 2049))
-        _, r1 = deployment(DENSE, input_tokens=2048)
-        assert short["prefill_core_flops"] == r1["prefill_core_flops"]
-        assert short["prefill_index_flops"] == short["prefill_index_time"] == 0
-        assert long["prefill_core_flops"] > 5 * short["prefill_core_flops"]
-        assert long["prefill_index_flops"] > 0
-        assert short["decode_step_time"] == deployment(
-            SPARSE, input_tokens=2048, dense_prefill_tokens=0)[1]["decode_step_time"]
-
     def test_the_measured_kernel_of_prefill(self):
         """InferSim, 4,096 tokens, 128 heads, 2,048 of 16,384 positions on an H800: 3.60 ms."""
         priors = catalogue.load("mechanisms", "nvidia-h800")
@@ -106,16 +76,6 @@ class TestSparse:
         flops = 2 * 128 * (576 + 512) * 2048 * 4096
         assert flops / (peak * priors.sparse_attention_efficiency.wide.value) == pytest.approx(
             3.60e-3, rel=0.15)
-
-
-@pytest.mark.parametrize(("changes", "positions"), [
-    ({"input_tokens": 1000}, 1000), ({"input_tokens": 300, "max_num_batched_tokens": 1}, 150.5),
-    # four chunks of 1,000 tokens after 1,000 cached: 2,000, 3,000, 4,000 and 5,000
-    ({"input_tokens": 5000, "prefix_hit_share": 0.2, "max_num_batched_tokens": 1000}, 3500)])
-def test_unfused_scores_meet_every_position_up_to_the_end_of_a_chunk(changes, positions):
-    """Scores of prefill are tensors in memory, for want of a fused kernel."""
-    _, found = deployment(DENSE, **changes, score_traffic=32.0)
-    assert found["prefill_multiplied"] == pytest.approx(positions)
 
 
 FLASH = "deepseek-v4-flash"
@@ -185,35 +145,12 @@ def test_context_parallel_group_shares_one_cache(attention):
     assert not any(np.any(alone[f"{phase}_context_exchange_time"]) for phase in PHASES)
 
 
-def test_context_parallel_ranks_scale_capacity_and_fill_tiles():
-    """TP8 leaves 16 heads to a rank, a quarter of a tile; four ranks together fill one."""
-    long = {"context_tokens": 2**17, "input_tokens": 2**17 - 1, "output_tokens": 1,
-            "concurrency": 1, "core_tile_rows": 64}
-    found = [deployment(DENSE, **long, decode_context_parallel=size)[1] for size in (1, 2, 4, 8)]
-    assert found[-1]["max_concurrency"] // found[0]["max_concurrency"] in (8, 9)
-    flops = np.array([each["decode_core_flops"] for each in found])
-    np.testing.assert_allclose(flops / flops[-1], [4, 2, 1, 1])
-
-
-class TestSharedIndexKeys:
-    """A cache of DeepSeek-V3.2 on eight ranks, whose index keys are split or on every rank."""
-
-    def step(self, **changed):
-        return deployment(SPARSE, **LONG, **changed)[1]
-
-    def test_split_keys_are_kept_and_scored_once(self):
-        alone, group = (self.step(decode_context_parallel=size) for size in (1, 8))
-        assert group["cache_tokens"] == 8 * alone["cache_tokens"]
-        for name in ("decode_kv_bytes", "decode_index_flops", "decode_index_bytes",
-                     "prefill_index_flops", "prefill_index_bytes"):
-            assert group[name] * 8 == pytest.approx(alone[name])
-
-    def test_a_rank_alone_has_nothing_to_share(self):
-        inputs = sampled("mla") | {"decode_context_parallel": 1}
-        plain, other = (run(inputs, "mla", index_replicated=flag, prompt_rows_gathered=flag)
-                        for flag in (0, 1))
-        for name, values in plain.items():
-            np.testing.assert_array_equal(values, other[name], err_msg=name)
+def test_a_rank_alone_has_no_index_keys_and_no_prompts_to_share():
+    inputs = sampled("mla") | {"decode_context_parallel": 1}
+    plain, other = (run(inputs, "mla", index_replicated=flag, prompt_rows_gathered=flag)
+                    for flag in (0, 1))
+    for name, values in plain.items():
+        np.testing.assert_array_equal(values, other[name], err_msg=name)
 
 
 @pytest.mark.parametrize("name", ["a3-v4-vllm-prefill", "a3-glm51-pd-tp1-prefill"])
