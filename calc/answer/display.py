@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from catalogue import ParamsError, Scenario
+from catalogue import ParamsError, Scenario, symbols
 from catalogue.deployments.admission import cut_of
 from catalogue.deployments.cuts import written
 
@@ -37,6 +37,16 @@ def default_lines(defaults: Sequence[str]) -> list[str]:
     ['Chosen by default: layout TP8: the cards of one server.']
     """
     return [f"Chosen by default: {'; '.join(defaults)}."] if defaults else []
+
+
+def heading(name: str) -> str:
+    """A column or quantity in words: of a symbol its abbreviation or name.
+
+    >>> heading("tpot"), heading("tokens_per_joule")
+    ('TPOT', 'tokens per joule')
+    """
+    defined = symbols().get(name)
+    return (defined.short or defined.en) if defined else name.replace("_", " ")
 
 
 def resource_name(resource: str) -> str:

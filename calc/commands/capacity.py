@@ -18,7 +18,6 @@ from calc.commands.options import (
     seed_option,
     settings_option,
 )
-from calc.commands.search import steps
 from calc.commands.view import (
     Block,
     Table,
@@ -28,6 +27,7 @@ from calc.commands.view import (
     notes,
     progress,
 )
+from calc.layouts.layout import steps
 from calc.serving.evaluate import doubt_words
 from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.deployments.admission import longest_request

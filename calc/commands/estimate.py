@@ -59,7 +59,7 @@ OF_BOTH = (*LATENCIES, "tpot", "output_throughput")  # what one of two pools alo
              "plan.yml --set parallelism.tensor_parallel=16",
              "h200-r1-vllm-tp8 --engines vllm@0.11,sglang@0.5.6",
              sections=("details", "parts", "inputs"))
-@plan_options
+@plan_options()
 @settings_option
 @lengths_options
 @click.option("--engines", metavar="A,B", help=(

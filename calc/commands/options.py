@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -118,13 +118,17 @@ PLAN_OPTIONS = {
 """Option -> metavar and help, of a deployment that no file describes."""
 
 
-def plan_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the deployment: a name, a file, or options in place of one, and ``--save``."""
-    function = click.option("--save", metavar="FILE", help=(
-        "Save the deployment described by the options to a file."))(function)
-    for name, (metavar, text) in reversed(PLAN_OPTIONS.items()):
-        function = click.option(f"--{name}", metavar=metavar, help=text)(function)
-    return click.argument("deployment", required=False)(function)
+def plan_options(argument: str = "deployment",
+                 options: Mapping[str, tuple[str, str]] = PLAN_OPTIONS) -> Decorator:
+    """Add a deployment or goal: a name, a file, or options in place of one, and ``--save``."""
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        function = click.option("--save", metavar="FILE", help=(
+            f"Save the {argument} described by the options to a file."))(function)
+        for name, (metavar, text) in reversed([*options.items()]):
+            function = click.option(f"--{name}", metavar=metavar, help=text)(function)
+        return click.argument(argument, required=False)(function)
+
+    return add
 
 
 def planned(deployment: str | None, values: dict[str, Any], plan: Callable[..., QuickPlan]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import calc
 from calc.answer.display import deployment_line
+from calc.answer.display import heading as heading
 from calc.commands import OK
 from calc.uncertainty import Amount
 from catalogue import Scenario, symbols
@@ -154,16 +155,6 @@ def cell_text(cell: Any, unit: str) -> str:
     if isinstance(cell, int | float):
         return f"{cell:.1%}" if unit == SHARE else human(cell, unit)
     return NONE if cell is None else str(cell)
-
-
-def heading(column: str) -> str:
-    """Heading of a column: of a symbol its abbreviation or name.
-
-    >>> heading("tpot"), heading("tokens_per_joule")
-    ('TPOT', 'tokens per joule')
-    """
-    defined = symbols().get(column)
-    return (defined.short or defined.en) if defined else column.replace("_", " ")
 
 
 def csv_table(amounts: Mapping[str, Amount]) -> Table:

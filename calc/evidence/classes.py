@@ -91,6 +91,18 @@ class Nearness:
         """Axes on which it lies outside of what was measured."""
         return [axis for axis in self.axes if np.any(axis.beyond)]
 
+    @property
+    def text(self) -> str:
+        """The nearest measured system, and on which axes nothing measured reaches as far."""
+        if self.nearest is None:
+            return "nothing of its kind was measured"
+        outside = ", ".join(
+            f"{axis_label(axis.name)[0]} "
+            f"{plain(axis.value) if isinstance(axis.value, float) else axis.value}"
+            for axis in self.outside)
+        return f"nearest measured: {self.nearest}" + (
+            f"; outside of what was measured: {outside}" if outside else "")
+
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return {"class": self.of, "distance": float(self.distance), "nearest": self.nearest,

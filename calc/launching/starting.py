@@ -449,8 +449,8 @@ def search(goal: Goal | str | Path | None = None, settings: Iterable[str] = (), 
     starts.
 
     >>> report = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
-    >>> report.rows[0].start.text
-    'start with: deploy --engine vllm@0.33.0'
+    >>> report.rows[0].start.engine
+    'vllm@0.33.0'
 
     Args:
         goal: one that is loaded, its identifier, or the path of its file.

@@ -23,13 +23,21 @@ from catalogue import (
     load_precision,
     made_scenario,
 )
-from catalogue.deployments.admission import ENGINE, KERNEL, announced, cut_of, problems, subject_of
+from catalogue.deployments.admission import (
+    ENGINE,
+    KERNEL,
+    announced,
+    cut_of,
+    marked,
+    problems,
+    subject_of,
+)
 from catalogue.deployments.cuts import Cut, written
 from catalogue.deployments.physics_inputs import leaves_replica, scale_up_domain
 from catalogue.entries.deployments import DERIVED, usual_block
 from catalogue.entries.entry import watched
 from catalogue.entries.hardware import Node
-from catalogue.entries.models import DRAFTERS, EAGLE3, OWN_LAYER, Model
+from catalogue.entries.models import DRAFTERS, DSPARK, EAGLE3, OWN_LAYER, Model
 from catalogue.kernels import Kernel, kernel_of
 from catalogue.planning import Goal
 from catalogue.reading.values import is_path
@@ -181,10 +189,28 @@ TITLES = {"prefill": {"en": "Prefill pool", "zh": "预填充池"},
 
 CUT = ("tensor", "pipeline", "data", "expert")
 DEALT = "mechanisms.prefill_context_parallel"
+DRAFTER_NAMES = {EAGLE3: "EAGLE-3 draft", DSPARK: "DSpark draft"}
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
 ASSUMED = {"source": "a search: will-it-fit search", "kind": "assumed"}
 PER_MILLE = 1000
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the former is ten times as fast
+
+
+def steps(drafts: int, micro_batches: int, method: str | None = None, context: bool = False,
+          host_cache: int = 0) -> str:
+    """What a step does besides: ``, 1 MTP token, two micro-batches``.
+
+    Args:
+        drafts, micro_batches: drafted tokens and micro-batches of a step [1].
+        method: of a drafter apart from the model.
+        context: whether prompts are dealt over tensor-parallel ranks.
+        host_cache: memory of each server that caches [GB].
+    """
+    name = DRAFTER_NAMES.get(method or "", "MTP token")
+    parts = {f"{drafts} {name}{'s' * (drafts != 1)}": drafts, "prefill CP": context,
+             "two micro-batches": micro_batches > 1, f"host cache {host_cache:,} GB a server":
+             host_cache}
+    return "".join(f", {part}" for part, is_used in parts.items() if is_used)
 
 
 @dataclass(frozen=True)
@@ -265,6 +291,20 @@ class Choice:
                    context=self.context, drafts=self.drafts, drafter=self.drafter)
 
     @property
+    def steps(self) -> str:
+        """Drafts, micro-batches and host cache, as :func:`steps` has them."""
+        return steps(self.drafts, self.micro_batches, self.draft_method,
+                     bool(self.prefill_context), self.host_cache or 0)
+
+    @property
+    def label(self) -> str:
+        """Cards, engine, format, layout and steps."""
+        engine = f" under {self.engine}" if self.engine else ""
+        chunks = "" if self.pool == "decode" else f", chunks of {self.chunk:,}"
+        return (f"{self.devices} × {marked(self.device)[0]}{engine}, {self.precision}, "
+                f"{self.layout}{chunks}{self.steps}")
+
+    @property
     def draft_method(self) -> str | None:
         """How a drafter apart from the model drafts; None of its own layer, and without drafts."""
         return DRAFTERS[self.drafter] if self.drafts and self.drafter else None
@@ -329,6 +369,13 @@ class Row:
     def choices(self) -> tuple[Choice, ...]:
         """Settings of each of its pools, in the order in which a request meets them."""
         return (self.choice,) if self.prefill is None else (self.prefill, self.choice)
+
+    @property
+    def label(self) -> str:
+        """Cards, engine, format and layout of each pool, and requests in flight."""
+        pools = [choice.label for choice in self.choices]
+        return (f"prefill {pools[0]}; decode {pools[1]}" if self.prefill else pools[0]) + (
+            f", {self.choice.concurrency:,} in flight")
 
     @property
     def devices(self) -> int:
@@ -412,11 +459,11 @@ class Start:
     checkpoint: str | None = None
     loads: str | None = None
 
-    @property
-    def text(self) -> str:
-        """As an answer says it."""
-        return (f"start with: deploy --engine {self.engine}" if self.engine
-                else f"NO RELEASE STARTS IT: {self.why}")
+    def text(self, file: str) -> str:
+        """Command that writes the launch files of a deployment's file, or why none starts it."""
+        loads = f"  (checkpoint {self.checkpoint})" if self.checkpoint else ""
+        return (f"will-it-fit deploy {file} --engine {self.engine} -o DIR{loads}" if self.engine
+                else f"no release starts it: {self.why}")
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""

@@ -7,18 +7,27 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from calc.answer.display import data_frame, default_lines, html_lines, html_table
+from calc.answer.display import (
+    data_frame,
+    default_lines,
+    heading,
+    html_lines,
+    html_table,
+    resource_name,
+)
 from calc.answer.request_lengths import longer_words
 from calc.answer.service import Pools, engine_words, startup_lines
 from calc.evidence.classes import Nearness, stand_ins
-from calc.layouts.layout import Row, Start, scenario, unrun
+from calc.layouts.feasible import MEMORY
+from calc.layouts.layout import Row, Start, family, scenario, text, unrun
 from calc.layouts.space import UNPUBLISHED
 from calc.physics.step import bound_by
-from calc.searching.goal import SHORT, TIMES
+from calc.searching.goal import SHORT
 from calc.searching.ranking import (
     NEARLY,
     SURE,
@@ -44,14 +53,24 @@ from catalogue.deployments.admission import (
 from catalogue.engine import stated_release
 from catalogue.kernels import Kernel, Quality, quality
 from catalogue.messages import Pair
-from catalogue.planning import UNNAMED, CardRange, Goal
+from catalogue.planning import MEAN, UNITS, UNNAMED, CardRange, Goal
+from catalogue.reading.files import is_file, store
+from catalogue.reading.units import human
 
 MOST_REJECTED = 4  # formats
 NEAREST_FIRST = ("seldom", "unscored", "worse", "limit", "memory", "start")
 SHOWN = ("cards", "layout", "precision", "start with")  # columns of a row besides quantities
+USUAL = ("ttft", "tpot", "throughput")  # quantities that are shown of every row
 MOST_WIDER = 64  # cards of a goal that is searched again with one more server
 Later = Literal["seldom", "plainer", "alike"]
+LATER: dict[Later, str] = {
+    "seldom": "limits kept less often", "alike": "gain within the uncertainty",
+    "plainer": "less than 10% gain per mechanism"}
+"""Why a row that is better in the first objective stands below the first."""
 Why = Literal["limit", "memory", "start", "worse", "seldom", "unscored"]
+WHY: dict[Why, str] = {
+    "limit": "over a limit", "memory": "does not fit", "start": "no release starts it",
+    "worse": "not better", "seldom": "limits kept less often", "unscored": "gains too little"}
 
 
 @dataclass(frozen=True)
@@ -122,9 +141,28 @@ class ReportRow:
         """Texts of the columns ``SHOWN``."""
         choices = self.row.choices
         return [f"{self.row.devices} × {' / '.join(dict.fromkeys(one.device for one in choices))}",
-                " + ".join(choice.layout for choice in choices),
+                " + ".join(f"{choice.layout}{choice.steps}" for choice in choices),
                 " / ".join(dict.fromkeys(choice.precision for choice in choices)),
                 (self.start and self.start.engine) or ""]
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Labels and texts of what binds a row, its memory, quality and evidence."""
+        memory = self.memory
+        near = f"; {heading(self.limit)} near its limit" if self.limit else ""
+        weights, cache, besides, used, capacity = (human(value, "B") for value in (
+            memory.weights, memory.cache, memory.besides,
+            memory.weights + memory.cache + memory.besides, memory.capacity))
+        return [
+            *((heading(name), cost.formatted("en")) for name, cost in self.agent_costs.items()),
+            *(("engine", f"NO ENGINE RUNS IT: {why['en']}") for why in self.unrun),
+            ("limited by", f"{resource_name(self.resource)} ({self.share:.0%} of a decode step)"
+             f"{near}"),
+            ("memory", f"{weights} weights + {cache} cache + {besides} rest = {used} of {capacity} "
+             "on the fullest card"),
+            ("quality", "; ".join(f"{of.precision}: {of.words[0].removeprefix('quality: ')}"
+                                  for of in self.quality)),
+            ("evidence", self.near.text)]
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
@@ -141,6 +179,11 @@ class ReportRow:
             "memory": asdict(self.memory), "near": self.near.as_json(),
             "simulated": self.simulated and self.simulated.as_json(),
             "startup_lines": self.startup_lines}
+
+
+def percentile_words(at: str) -> str:
+    """A percentile before its value; empty for the mean."""
+    return "" if at in ("", MEAN) else f"{at} "
 
 
 def report_row(selection: Selection, sample: SampledRow, *group: SampledRow,
@@ -300,6 +343,133 @@ class SearchReport:
     notes: tuple[str, ...]
     defaults: tuple[str, ...] = ()
 
+    def unit(self, name: str) -> str:
+        """Unit of a quantity: SI, or the currency of the goal."""
+        return self.goal.currency if name == "cost" else UNITS.get(name, "1")
+
+    def amounts(self, row: ReportRow) -> dict[str, Amount]:
+        """Quantities of a row that are objectives or limits, and latency and throughput."""
+        values, names = row.row.quantities, (*self.chosen, *self.limits, *USUAL)
+        return {name: row.amounts.get(name) or Amount.exactly(values[name], self.unit(name))
+                for name in dict.fromkeys(names) if name in values}
+
+    @property
+    def table(self) -> list[dict[str, str | Amount | None]]:
+        """Rows to compare, by column; without columns that no row has."""
+        rows: list[dict[str, str | Amount | None]] = [{
+            "row": str(rank), **dict(zip(SHOWN, row.cells, strict=True)),
+            "limits kept": None if row.keeps is None else f"{row.keeps:.0%}", **self.amounts(row),
+            "not first": row.later and LATER[row.later]} for rank, row in enumerate(self.rows, 1)]
+        columns = [name for name in dict.fromkeys(name for row in rows for name in row)
+                   if any(row.get(name) for row in rows)
+                   and not (name == "throughput" and "throughput_per_card" in self.chosen)]
+        return [{name: row.get(name) for name in columns} for row in rows]
+
+    @property
+    def limit_words(self) -> str:
+        """Limits of the goal; empty without any."""
+        times = self.goal.limits.times
+        stated = [*((name, at, limit) for name, of in times.items() for at, limit in of.items()),
+                  *((name, MEAN, limit) for name, limit in self.limits.items()
+                    if name not in times)]
+        return ", ".join(f"{heading(name)} {percentile_words(at)}{human(limit, self.unit(name))}"
+                         for name, at, limit in stated)
+
+    def lines(self, row: ReportRow) -> list[tuple[str, str]]:
+        """Labels and texts of a row: limits, quantities, and what is its own."""
+        lines = []
+        if row.keeps is not None:
+            broken = self.weakest if row is self.rows[0] else None
+            lines.append(("limits", f"{self.limit_words}: kept in {row.keeps:.0%} of draws" + (
+                f", most often broken: {heading(broken.name)} ({broken.broken:.0%})"
+                if broken and broken.broken else "")))
+        for name, amount in self.amounts(row).items():
+            seen = row.simulated.seen.get(name, {}) if row.simulated else {}
+            lines.append((heading(name), "".join((
+                amount.formatted("en"), " per million output tokens" if name == "cost" else "",
+                *(f", simulated {percentile_words(at)}{human(value, 's')}"
+                  for at, value in seen.items())))))
+        if row.pools:
+            lines.append(("closed loop", f"of {row.pools.loop.users:,.0f} users: limited by "
+                          f"{row.row.binds}"))
+        return [*lines, *row.lines]
+
+    @property
+    def verdict(self) -> str:
+        """Whether the goal is met: by which deployment, or why not."""
+        return (f"MET: {self.rows[0].row.label}" if self.rows
+                else f"NOT MET: {self.unmet[0]}")
+
+    @property
+    def unmet(self) -> tuple[str, Row | None, str]:
+        """Of a goal that nothing meets why, the nearest deployment, and what that lacks."""
+        times = self.goal.limits.times
+        if self.surest:
+            wanted = f"{self.goal.limits.sure or 0:.0%} of draws"
+            return (f"nothing keeps its limits in {wanted}", self.surest.row,
+                    f"limits kept in {self.surest.keeps or 0:.0%}")
+        if self.missed:
+            seen = ", ".join(
+                f"{heading(name)} {percentile_words(at)}{human(value, 's')} (limit "
+                f"{human(times[name][at], 's')})" for name, stated in self.missed[0].seen.items()
+                for at, value in stated.items())
+            return (f"nothing keeps its limits when simulated ({len(self.missed)} were)",
+                    self.missed[0].row, f"simulated {seen}")
+        if self.refused:
+            return ("no engine release starts what meets the goal, or it cannot keep up",
+                    self.refused[0].row, f"{self.refusal(self.refused[0])}; --any-engine prints it")
+        if self.why or self.nearest is None:
+            return f"nothing that the goal allows can be laid out: {self.why}", None, ""
+        row, name = self.nearest, self.nearest_limit
+        if name == MEMORY:
+            return ("nothing meets the goal", row,
+                    f"{human(row.quantities[SHORT], 'B')} per device short")
+        value, most = (human(number, self.unit(name)) for number in (
+            row.quantities[name], self.limits[name]))
+        return ("nothing meets the goal", row, f"{heading(name)} {value}, the limit is {most}, off "
+                f"by a factor of {human(1 + row.over[name])}")
+
+    def refusal(self, rejected: Rejected) -> str:
+        """Why no release starts a deployment, without the name that its file would have."""
+        return rejected.start.why.removeprefix(f"'{self.goal.id}': ") if rejected.start else ""
+
+    def rejection(self, rejected: Rejected) -> str:
+        """A format that no row has, and why."""
+        name = rejected.limit if rejected.why == "limit" else next(
+            name for name in (*self.chosen, "tpot") if name != "cards")
+        value = rejected.row.quantities.get(name)
+        return f"{rejected.precision} {WHY[rejected.why]}" + (
+            "" if value is None else f" ({heading(name)} {human(value, self.unit(name))})")
+
+    @property
+    def surer(self) -> list[str]:
+        """What keeps the limits more surely than the first row."""
+        weakest, first = self.weakest, self.rows[0]
+        if weakest is None or first.keeps is None or first.keeps >= SURE:
+            return []
+        ways = [f"row {rank} keeps them in {row.keeps:.0%} of draws"
+                for rank, row in enumerate(self.rows, 1) if (row.keeps or 0.0) >= SURE]
+        if weakest.wider is not None:
+            ways.insert(0, f"{heading(weakest.name)} limit {percentile_words(weakest.at)}"
+                        f"{human(weakest.wider, 's')}: {SURE:.0%} of draws")
+        return [f"To be surer: {'; '.join(ways)}." if ways else
+                f"No row keeps its limits in {SURE:.0%} of draws; try more cards."]
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the deployment file of each row.
+
+        Raises ParamsError for a folder that cannot be written to, or that has another such file.
+        """
+        paths = []
+        for rank, row in enumerate((row.row for row in self.rows), 1):
+            path = folder / f"{self.goal.id}-{rank}.yml"
+            contents = (text(self.goal, row.choice) if row.prefill is None
+                        else family(self.goal, row.prefill, row.choice))
+            if not is_file(path) or path.read_text("utf-8") != contents:
+                store(path, contents, replace=False)
+            paths.append(path)
+        return paths
+
     def to_frame(self) -> Any:
         """The recommended deployments as a ``pandas.DataFrame``, values with 80% intervals in SI
         units.
@@ -313,16 +483,10 @@ class SearchReport:
             for rank, row in enumerate(self.rows, 1)), "rank")
 
     def _repr_html_(self) -> str:
-        title = self.goal.title["en"]
-        heading = (f"{title}: {len(self.rows)} deployments" if self.rows
-                   else f"{title}: no deployment meets the goal")
-        names = [name for name in (*TIMES, "throughput") if self.rows
-                 and name in self.rows[0].amounts]
-        table = html_table([*SHOWN, *names, "keeps its limits"], [[
-            *row.cells, *(row.amounts[name].formatted("en") for name in names),
-            "" if row.keeps is None else f"{row.keeps:.0%} of draws"] for row in self.rows])
-        lines = [*self.notes, *default_lines(self.defaults)]
-        return html_lines(heading, lines, table if self.rows else "")
+        table = self.table
+        return html_lines(self.verdict, [*self.notes, *default_lines(self.defaults)], html_table(
+            list(map(heading, table[0])), [["–" if cell is None else str(cell) for cell in
+                                           row.values()] for row in table]) if table else "")
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
@@ -332,7 +496,13 @@ class SearchReport:
             "funnel": self.funnel.as_json(), "notes": list(self.notes),
             "missed": [missed.row.as_json() | {"simulated": missed.as_json()}
                        for missed in self.missed]}
+        if self.defaults:
+            data["defaults"] = list(self.defaults)
         if not self.rows:
+            if self.why is not None:
+                data["why"] = self.why
+            elif self.nearest and not (self.missed or self.refused):
+                data["why"] = f"{self.nearest.label}: {self.unmet[2]}"
             return data | {"surest": self.surest and self.surest.as_json(),
                            "ways_out": [way.as_json() for way in self.ways],
                            "nearest_miss": self.nearest and self.nearest.as_json() | {

@@ -110,6 +110,13 @@ class Funnel:
         """All that were tried: the sum of what became of them [1]."""
         return sum(self.counts[name] for name in COUNTED)
 
+    @property
+    def text(self) -> str:
+        """Number of deployments that were tried, and what became of them."""
+        return f"Tried {self.deployments:,} deployments: " + ", ".join(
+            f"{self.counts[name]:,} {bound_words()[name][0]}" for name in COUNTED
+            if self.counts[name])
+
     def merge(self, other: Funnel) -> None:
         """Take in what became of others."""
         self.counts += other.counts
