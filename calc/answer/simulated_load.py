@@ -77,7 +77,8 @@ class System:
         overhead: before a request reaches the scheduler, the mean load of a cache from host memory
             included [s].
         front_end_rate: at which all front ends together let requests in at most [request/s].
-        closed_form: requests per second with as many in work as the replicas hold [request/s].
+        closed_form: requests per second with as many in work as the replicas hold, and no more than
+            a stated prefill pool finishes [request/s].
         reasons: why it does not run as written: a dtype that the device lacks.
     """
 
@@ -138,6 +139,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     limits, why = pool.limits, reasons(scenario, quantities)
     stages, room = int(inputs["pipeline_parallel"]), limits.longest
     let_in, decode, transfer = float(front_ends_rate(Inputs(inputs))), None, 0.0
+    prefilled = math.inf  # request/s of a stated prefill pool
     overhead = float(quantities["admission_time"])
     if inputs["separate_pools"]:
         decode, sending = pool, float(quantities["kv_transfer_time"])
@@ -148,6 +150,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
             overhead += float(prompts["cache_load_wait"])
             room = min(room, pool.limits.longest)
             let_in = min(let_in, float(front_ends_rate(Inputs(own))))
+            prefilled = float(prompts["request_throughput"])
         else:
             wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / pool.ranks
             pool = replace(pool, replicas=max(1, math.ceil(wanted)) * pool.ranks * stages)
@@ -160,7 +163,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     lengths = lengths_of(scenario)
     return System(pool, decode, transfer, (*shape, cached), lengths.shapes(inputs, longest),
                   lengths, longest, overhead, let_in,
-                  float(evaluate(full, attention)["request_throughput"]),
+                  min(prefilled, float(evaluate(full, attention)["request_throughput"])),
                   tuple(reason for reason in why if reason.kind != MEMORY))
 
 
@@ -213,9 +216,10 @@ def saturation(system: System) -> tuple[float, str]:
     """Requests per second that come out while there are always more waiting [request/s].
 
     One of the equal replicas is simulated, or one group of those that step together. Where that
-    takes too long, and where pools are apart (prefill keeps up by construction), it is the closed
-    form with as many requests in work as the replicas hold; of a group that is an upper bound,
-    because there all ranks prefill at the same time. More than the front ends let in never comes
+    takes too long, and where pools are apart, it is the closed form: the lesser rate of a stated
+    prefill pool (one that is not stated keeps up) and of decode with as many requests in work as
+    the replicas hold; of a group that is an upper bound, because there all ranks prefill at the
+    same time. More than the front ends let in never comes
     out.
 
     Returns the rate and where it comes from, ``simulation`` or ``closed form``.

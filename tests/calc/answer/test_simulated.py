@@ -9,10 +9,8 @@ import pytest
 
 import catalogue
 from calc.answer.request_lengths import Lengths, lengths_of
-from calc.answer.simulated_load import (
-    saturation,
-    system_of,
-)
+from calc.answer.service import combine_pools
+from calc.answer.simulated_load import saturation, system_of
 from calc.serving.evaluate import evaluate
 
 R1, SHARED = "h200-r1-vllm-tp8", "h200-v32-sglang-dp8"
@@ -136,3 +134,13 @@ class TestSaturation:
         for rate in (math.inf, 9.0):
             assert saturation(replace(apart, front_end_rate=rate)) == (
                 min(rate, apart.closed_form), "closed form")
+
+    def test_two_pools_finish_no_more_than_the_stated_prefill_pool(self):
+        """Half of its cards prefill at half of the rate."""
+        prefill, decode = catalogue.load_family("a3-glm51-pd-tp4").pools
+        for number in (2, 4):
+            slow = catalogue.load_scenario(prefill.id, overrides=[
+                f"parallelism.data_parallel={number}", f"cluster.devices={8 * number}",
+                f"parallelism.expert_parallel={8 * number}"])
+            assert saturation(system_of(decode, prefill=slow))[0] == pytest.approx(
+                combine_pools(slow, decode).rates["prefill"])
