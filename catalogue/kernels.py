@@ -17,7 +17,7 @@ import operator
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from catalogue import library
 from catalogue.engine import (
@@ -30,7 +30,6 @@ from catalogue.engine import (
 )
 from catalogue.entries.deployments import Format, Precision, WeightFormats
 from catalogue.entries.hardware import STACK_OF, STACKS, WIDE, Device
-from catalogue.entries.measurements import FormatScore
 from catalogue.entries.models import CSA, OWN_LAYER, Checkpoint, Model
 from catalogue.entries.profiles import (
     DENSE,
@@ -43,6 +42,9 @@ from catalogue.entries.profiles import (
 )
 from catalogue.messages import LANGUAGES, Pair, join, pair, sentences
 from catalogue.reading import yamlfile
+
+if TYPE_CHECKING:
+    from catalogue.entries.measurements import FormatScore
 
 say = sentences("catalogue/kernels")
 
@@ -217,10 +219,11 @@ class Kernel:
     @property
     def release_words(self) -> Pair:
         """The engine with the releases that run it."""
-        en, zh = (str(tables()[self.engine].name[language]) for language in LANGUAGES)
+        table: Kernels = library.load("kernels", self.engine)
+        en, zh = (str(table.name[language]) for language in LANGUAGES)
         if self.since is None or self.until is None:
             return en, zh
-        newest = releases(library.load("profiles", str(tables()[self.engine].engine)))[-1]
+        newest = releases(library.load("profiles", str(table.engine)))[-1]
         if in_order(self.until) >= in_order(newest):
             return say("and-later", f"{en} {self.since} and later",
                        engine=(en, zh), since=self.since)
@@ -294,20 +297,15 @@ class Support:
 
 
 def tables() -> dict[str, Kernels]:
-    """Every table of ``params/kernels/`` by its engine's name."""
+    """Every table of ``params/kernels/`` by its name, which is that of its engine."""
     return {name: library.load("kernels", name) for name in library.names("kernels")}
-
-
-def _tables_of(engine: str) -> list[str]:
-    """Names of those of one engine."""
-    return [name for name, table in tables().items() if table.engine == engine]
 
 
 def runs_experts(engine: str) -> bool:
     """Whether an engine computes routed experts on a card, as far as its table is known."""
-    own = [tables()[name] for name in _tables_of(engine)]
-    return not own or any(not cell.classes or "routed_expert" in cell.classes
-                          for table in own for cell in table.products)
+    return not library.stands("kernels", engine) or any(
+        not cell.classes or "routed_expert" in cell.classes
+        for cell in library.load("kernels", engine).products)
 
 
 def known_to_engines(device: Device) -> bool:
@@ -557,8 +555,8 @@ def support(precision: Precision, device: Device, engine: str | None = None,
     if engine is not None:  # in the release that is asked for: cells speak of all
         name, _, written = (part.strip() for part in engine.partition(AT))
         meant = asked_release(profile_of(name), release or written or None)
-        return next((_judged(of, parts, target, meant) for of in _tables_of(name)),
-                    Support(unknown=parts))
+        return (_judged(name, parts, target, meant) if library.stands("kernels", name)
+                else Support(unknown=parts))
     if kernels := kernels_of(precision, device, model, classes):
         return Support(kernels[0])
     profiles = {of: library.load("profiles", table.engine) for of, table in tables().items()
