@@ -292,13 +292,18 @@ def _file(folder: str, name: str) -> Path:
     return file_of(folder, name)
 
 
-def load_engine(name: str, folder: str = "engines") -> Engine:
+def load_engine(name: str, folder: str = "engines", last: str | None = None) -> Engine:
     """The catalogue of an engine; in ``engines/tools`` of what measures one or stands before it.
+
+    Args:
+        name, folder: of the file.
+        last: kind of entries after which the file is not read, ``arguments`` are the first.
 
     Raises ParamsError with the names there are.
     """
     path = _file(folder, name)
-    return yamlfile.remembered("engine", path, lambda: engine_of(yamlfile.read(path)))
+    return yamlfile.remembered(f"engine up to {last}", path,
+                               lambda: engine_of(yamlfile.read(path, last)))
 
 
 def load_releases(name: str) -> tuple[Release, ...]:
@@ -453,6 +458,7 @@ def thresholds_of(file: YamlFile) -> list[Threshold]:
 
 
 AT = "@"  # between an engine and its release
+UNNAMED = "none"  # engine: overheads are averaged over those that are known of the card
 CANDIDATE = "rc"
 TOOLS = "engines/tools"  # what measures an engine or stands before it: benches, routers
 

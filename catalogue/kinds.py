@@ -37,16 +37,16 @@ KINDS = {
     "quantities": "ledger.Quantities",
     "advice": "ledger.AdviceOf",
     "documents": "ledger.Document",
-    "calibrations": "entries.measurements.CalibrationFile",
-    "discrepancies": "entries.measurements.Discrepancy",
+    "calibrations": "entries.calibrations.CalibrationFile",
+    "discrepancies": "entries.calibrations.Discrepancy",
     "accuracies": "entries.measurements.Accuracy",
     "settings": "ledger.Settings",
     "goals": "planning.Goal",
     "questions": "planning.Question",
-    "loads": "planning.Load",
-    "failures": "planning.Failures",
-    "prices": "planning.Prices",
-    "powers": "planning.Powers",
+    "loads": "entries.operation.Load",
+    "failures": "entries.operation.Failures",
+    "prices": "entries.operation.Prices",
+    "powers": "entries.operation.Powers",
 }
 """Kind of entries -> its class; a program reads few kinds, and loads the modules of these."""
 

@@ -152,9 +152,10 @@ def _meant(kind: str, text: str) -> str | None:
     existing, wanted = names(kind), plain(text)
     if wanted in existing:
         return wanted
-    spelt = {name: [*map(plain, (name, *also(kind, name)))] for name in existing}
-    for name, others in spelt.items():
-        if wanted in others:
+    spelt = {}
+    for name in existing:
+        spelt[name] = [*map(plain, (name, *also(kind, name)))]
+        if wanted in spelt[name]:  # files behind it need not be read
             return name
     if kind in WITHOUT_MAKER:
         spelt = {name: [*others, name.partition("-")[2]] for name, others in spelt.items()}
@@ -198,6 +199,8 @@ NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
     """The file of an entry that another file names, as :func:`locate`; a reader's own is read, so
     that what is made of the other follows it."""
+    if not is_path(reference) and stands(kind, reference):
+        return file_of(kind, reference)
     path = locate(kind, reference, beside)
     return path if stands(kind, path.stem) and path == file_of(kind, path.stem) else (
         yamlfile.read(path).path)
@@ -346,7 +349,8 @@ def _with_base(kind: str, file: YamlFile, passed: tuple[Path, ...] = ()) -> dict
     if path.resolve() in (file.path.resolve(), *passed):
         raise ParamsError(f"{where}: '{reference}' is in turn like this {kind[:-1]}.")
     base = _with_base(kind, read(path), (*passed, file.path.resolve()))
-    return over({key: _inherited(cls, key, raw, _defaults(base, path), path)
+    defaults = _defaults(base, path)
+    return over({key: _inherited(cls, key, raw, defaults, path)
                   for key, raw in base.items()
                   if key not in (*OWN, *(SOLD if kind == "devices" else ()))},
                  file.data)

@@ -16,16 +16,21 @@ from typing import Any
 import numpy as np
 import yaml
 
-from calc.answer.nearest import layouts_of
-from calc.costing.ownership import stated as parse_price
 from calc.layouts.feasible import has_room
-from calc.layouts.layout import DUMPER
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario, library, load_precision, load_scenario, model_inputs
 from catalogue.deployments.admission import cut_of, precisions, problems, subject_of
 from catalogue.deployments.cuts import Subject, written
 from catalogue.deployments.loading import SHORT
-from catalogue.engine import AT, CANDIDATE, engine_meant, profile_of, release_of, releases
+from catalogue.engine import (
+    AT,
+    CANDIDATE,
+    UNNAMED,
+    engine_meant,
+    profile_of,
+    release_of,
+    releases,
+)
 from catalogue.entries.deployments import Precision
 from catalogue.entries.entry import by_percentile
 from catalogue.entries.hardware import Device, Node
@@ -39,7 +44,6 @@ from catalogue.kernels import (
     shown,
     tables,
 )
-from catalogue.planning import UNNAMED
 from catalogue.reading.files import Mistakes, store
 from catalogue.reading.values import is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
@@ -86,6 +90,8 @@ class QuickPlan:
     @property
     def text(self) -> str:
         """The file, with the defaults as comments."""
+        from calc.layouts.layout import DUMPER  # few plans are saved
+
         comments = [f"# {self.file.data['title']['en']}.", *(
             ["# Chosen by default:"] if self.defaults else []), *(
             f"#   {line}" for line in self.defaults)]
@@ -292,6 +298,8 @@ def nearest_layout(scenario: Scenario) -> dict[str, int]:
     """
     if runs(scenario):
         return {}
+    from calc.answer.nearest import layouts_of  # most plans run as they are
+
     layouts = layouts_of(scenario, scenario.devices, [scenario.precision])
     settings = layouts.first()
     if settings is None:
@@ -425,6 +433,8 @@ def goal_plan(*, model: Plain, card: Plain | Sequence[Plain], cards: Plain | Non
     demand |= {key: value for key, value in (("users", users), ("prefix_hit_share", hits))
                if value is not None}
     if price is not None:
+        from calc.costing.ownership import stated as parse_price
+
         try:
             parse_price(str(price))
         except ParamsError as error:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from catalogue import load, names
-from catalogue.planning import Failures
+from catalogue.entries.operation import Failures
 from catalogue.reading.values import Value
 
 USUAL = "any-card"  # what is taken of a card that no file of failures names

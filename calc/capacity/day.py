@@ -24,7 +24,7 @@ from calc.serving.requests import Request, Shape, log_deviation
 from calc.serving.simulation import simulate
 from calc.serving.step_times import ranks_in_step
 from catalogue import ParamsError, Scenario
-from catalogue.planning import Load
+from catalogue.entries.operation import Load
 from catalogue.reading.units import DAY, HOUR, human
 
 POINTS = 240  # numbers of requests in flight of the closed form

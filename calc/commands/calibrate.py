@@ -16,7 +16,7 @@ from calc.launching.directory import write as write_directory
 from catalogue import library, symbols
 from catalogue.deployments.measured import refuse_fitting
 from catalogue.deployments.physics_inputs import NORMAL_90
-from catalogue.entries.measurements import CalibrationFile, Fitted
+from catalogue.entries.calibrations import CalibrationFile, Fitted
 from catalogue.reading.files import is_file, is_folder, store
 from catalogue.reading.units import fixed, human, span
 from catalogue.reading.yamlfile import display_path

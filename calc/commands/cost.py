@@ -29,7 +29,7 @@ from calc.commands.view import (
 from calc.uncertainty import Amount
 from catalogue import ParamsError, load, load_deployment, load_prices
 from catalogue.deployments.admission import longest_request
-from catalogue.planning import OWNERSHIPS, Prices
+from catalogue.entries.operation import OWNERSHIPS, Prices
 from catalogue.reading.jsonfile import finite
 from catalogue.reading.units import DIMENSIONLESS, HOUR, plain
 

@@ -37,7 +37,7 @@ from calc.costing.ownership import (
 from calc.physics.arrays import Number, select
 from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import Scenario
-from catalogue.planning import OWNERSHIPS, Prices, Sold
+from catalogue.entries.operation import OWNERSHIPS, Prices, Sold
 from catalogue.reading.jsonfile import finite
 from catalogue.reading.units import DAY, HOUR, YEAR
 

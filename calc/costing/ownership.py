@@ -18,8 +18,8 @@ from calc.physics.arrays import Number, ceil_div, select
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, load, load_device, load_node, names, units
 from catalogue.entries.hardware import Device, Node
+from catalogue.entries.operation import BUSY, OWNERSHIPS, WAITING, Powers, Prices
 from catalogue.library import COMMAND_LINE, Override, locate
-from catalogue.planning import BUSY, OWNERSHIPS, WAITING, Powers, Prices
 from catalogue.reading import yamlfile
 from catalogue.reading.units import YEAR
 from catalogue.reading.values import Value

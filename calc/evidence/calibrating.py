@@ -19,7 +19,7 @@ from catalogue import ParamsError, library, load_scenario
 from catalogue.deployments import loading
 from catalogue.deployments.measured import refuse_fitting
 from catalogue.deployments.physics_inputs import NORMAL_90
-from catalogue.entries.measurements import CalibrationFile, Fitted
+from catalogue.entries.calibrations import CalibrationFile, Fitted
 from catalogue.library import over
 from catalogue.reading import yamlfile
 from catalogue.reading.files import drafted
@@ -81,7 +81,7 @@ def _six(number: float) -> float:
 def with_fitted(text: str, fitted: Fitted) -> str:
     """A calibration's file with the fit at its end; the rest is unchanged.
 
-    >>> from catalogue.entries.measurements import Fitted
+    >>> from catalogue.entries.calibrations import Fitted
     >>> one = Fitted(values={"host_sync": 2e-5}, coordinates=[0.5], covariance=[[1.0]], noise=0.01,
     ...              rows=3, extent={"concurrency": (1, 4)})
     >>> print(with_fitted("metric: tpot  # kept\\n", one), end="")

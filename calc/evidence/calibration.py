@@ -21,7 +21,7 @@ from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, library
 from catalogue.deployments.physics_inputs import DEGREES, NORMAL_90, Knob
-from catalogue.entries.measurements import MOST, CalibrationFile
+from catalogue.entries.calibrations import MOST, CalibrationFile
 
 STEP = 1e-4  # of z, for derivatives
 LEAST_NOISE = 0.01  # documents print three digits; measurements scatter more

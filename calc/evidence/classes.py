@@ -29,7 +29,7 @@ from calc.uncertainty import Sides
 from catalogue import Scenario, library
 from catalogue.deployments.physics_inputs import USUAL, priors_of
 from catalogue.deployments.physics_inputs import widened as widened_weights
-from catalogue.entries.measurements import (
+from catalogue.entries.calibrations import (
     ALONE,
     CONCURRENT,
     QUEUED,

@@ -53,7 +53,7 @@ from calc.evidence.validation import uncalibrated
 from calc.uncertainty import TAIL, Sides
 from calc.yamltext import Flow, dump, rounded
 from catalogue.deployments.physics_inputs import NORMAL_90
-from catalogue.entries.measurements import (
+from catalogue.entries.calibrations import (
     Covered,
     Discrepancy,
     Growth,
@@ -419,7 +419,7 @@ def as_json(estimates: Discrepancy) -> dict[str, Any]:
 def with_estimates(text: str, estimates: Discrepancy) -> str:
     """The file with what was estimated at its end; all before it as it stands.
 
-    >>> from catalogue.entries.measurements import LeftOut, OwnError
+    >>> from catalogue.entries.calibrations import LeftOut, OwnError
     >>> own = OwnError(down=0.1, up=0.3, within=0.1, systems=2, rows=9, inside=7)
     >>> made = Discrepancy.model_construct(id="x", classes={"all": {"tpot": own}}, left_out={
     ...     "mine": LeftOut(of="all", deviation={"queued": {"tpot": (0.2, 0.4)}})},

@@ -23,7 +23,7 @@ from calc.serving.step_times import Clock
 from catalogue import ParamsError, Scenario, library, load_scenario
 from catalogue.deployments import loading
 from catalogue.deployments.physics_inputs import Knob, mechanism_problems
-from catalogue.entries.measurements import QUEUED, VARYING, CalibrationFile, Metric
+from catalogue.entries.calibrations import QUEUED, VARYING, CalibrationFile, Metric
 
 METRICS: tuple[str, ...] = get_args(Metric)
 VARIED = ("concurrency", "input_tokens", "output_tokens")

@@ -26,7 +26,7 @@ from calc.evidence.systems import (
 )
 from calc.uncertainty import Parts, interval, interval_score, normal_interval, width
 from catalogue import library
-from catalogue.entries.measurements import CalibrationFile, Protocol
+from catalogue.entries.calibrations import CalibrationFile, Protocol
 from catalogue.reading import units
 
 HALVES = 200

@@ -52,7 +52,15 @@ from catalogue.deployments.physics_inputs import (
     priors_of,
     scale_up_domain,
 )
-from catalogue.engine import AT, engine_meant, fitting, load_engine, profile_of, release_of
+from catalogue.engine import (
+    AT,
+    UNNAMED,
+    engine_meant,
+    fitting,
+    load_engine,
+    profile_of,
+    release_of,
+)
 from catalogue.entries.hardware import Device, Link, Node
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Model
 from catalogue.kernels import (
@@ -63,7 +71,7 @@ from catalogue.kernels import (
     quality,
     shown,
 )
-from catalogue.planning import MOST_CARDS, PUBLISHED, UNNAMED, Goal, Offer
+from catalogue.planning import MOST_CARDS, PUBLISHED, Goal, Offer
 from catalogue.reading.units import factor
 
 CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried

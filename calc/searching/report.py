@@ -50,10 +50,10 @@ from catalogue.deployments.admission import (
     too_long,
     underived,
 )
-from catalogue.engine import stated_release
+from catalogue.engine import UNNAMED, stated_release
 from catalogue.kernels import Kernel, Quality, quality
 from catalogue.messages import Pair
-from catalogue.planning import MEAN, UNITS, UNNAMED, CardRange, Goal
+from catalogue.planning import MEAN, UNITS, CardRange, Goal
 from catalogue.reading.files import is_file, store
 from catalogue.reading.units import human
 

@@ -176,7 +176,7 @@ def profile_problems(profile: Profile, card: str | None) -> Iterator[tuple[KeyPa
     here = _measured(profile.statements)
     if profile.flags is not None:
         try:
-            load_engine(profile.flags)
+            load_engine(profile.flags, last="arguments")
         except ParamsError as error:
             yield ("flags",), str(error)
             return
@@ -194,7 +194,7 @@ def profile_problems(profile: Profile, card: str | None) -> Iterator[tuple[KeyPa
                     f"{', '.join(sorted(_operators(profile.id)))}.")
         for key, flag in statement.flags.items():
             try:
-                load_engine(str(profile.flags)).lookup(flag)
+                load_engine(str(profile.flags), last="arguments").lookup(flag)
             except ParamsError as error:
                 yield (*at, "flags", key), str(error)
 
@@ -343,7 +343,7 @@ def _workload(profile: Profile, statement: Statement, release: str) -> dict[str,
     """Defaults that a statement gives, those of flags read from the catalogue of flags."""
     defaults: dict[str, Value] = {}
     for key, flag in statement.flags.items():
-        engine = load_engine(str(profile.flags))
+        engine = load_engine(str(profile.flags), last="arguments")
         state = engine.state(flag, release)
         if state is None or not isinstance(state.default, (int, float)):
             continue  # decided when the engine starts, a later statement may say how

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from catalogue import library
 from catalogue.deployments.physics_inputs import (
@@ -25,12 +25,14 @@ from catalogue.deployments.profiles import Running, following, running
 from catalogue.entries.deployments import Documented, Precision, ScenarioFile
 from catalogue.entries.formulas import inputs_of, symbols
 from catalogue.entries.hardware import Device, Node
-from catalogue.entries.measurements import Measurements
 from catalogue.entries.models import CSA, GROUPS, WINDOW_HEADS, Drafter, Model
 from catalogue.entries.profiles import Reserve, Way
 from catalogue.kernels import multiplied
 from catalogue.reading.units import factor
 from catalogue.reading.values import Text, Value
+
+if TYPE_CHECKING:
+    from catalogue.entries.measurements import Measurements
 
 SHARE = "memory_utilization"  # of the memory, that an engine may use
 GATED = 3  # matrices of a feed-forward network: gate, up, down

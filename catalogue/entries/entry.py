@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
@@ -16,6 +16,7 @@ from catalogue.reading.values import (
     LARGEST_COUNT,
     Date,
     Defaults,
+    Deferred,
     Identifier,
     Kind,
     Misplaced,
@@ -71,23 +72,10 @@ Promised = Annotated[float, Plain("s")]
 PromisedPerToken = Annotated[float, Plain(TIME_PER_TOKEN)]
 
 
-class Entry(BaseModel):
-    """Base of everything: frozen, and an unknown key is an error.
+class Entry(Deferred):
+    """Base of everything: frozen, and an unknown key is an error."""
 
-    What validates a class is built with the first file of its kind: a program reads few kinds.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True,
-                              defer_build=True)
-
-    @classmethod
-    def model_rebuild(cls, **given: Any) -> bool | None:
-        """Build what validates the class, from the names of its module and of nothing else.
-
-        Pydantic would look for names in the caller's variables as well; every class is of a module,
-        and Python 3.13.0 ends with a segmentation fault where a caller's comprehension has cells.
-        """
-        return super().model_rebuild(**{**given, "_types_namespace": {}})
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     def violations(self) -> Iterable[Problem]:
         """Rules over several keys that the entry breaks.

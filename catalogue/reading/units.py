@@ -164,6 +164,7 @@ def _parsed(text: str | int | float, unit: str) -> float | int:
     return int(exact) if exact.denominator == 1 else value
 
 
+@functools.cache
 def si(unit: str) -> str:
     """The SI unit of a unit's dimensions, e.g. ``ms`` -> ``s``, ``GB/s`` -> ``B/s``.
 
@@ -177,6 +178,7 @@ def si(unit: str) -> str:
     return "/".join([above[0] if above else DIMENSIONLESS, *below])
 
 
+@functools.lru_cache(maxsize=4096, typed=True)
 def split(text: str | int | float) -> tuple[str, str]:
     """Number and unit of a quantity as written: ``64GiB`` -> ``("64", "GiB")``.
 

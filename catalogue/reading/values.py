@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable
@@ -105,7 +106,7 @@ class Provenance:
 
     defaults: dict[str, Any]
     sources: frozenset[str]
-    locate: Callable[[str, str], object]
+    locate: Callable[[str, str], Path]
     own: bool = False
 
 
@@ -258,7 +259,22 @@ def _ends(raw: Any) -> list[Any]:
     return raw
 
 
-class Stated(BaseModel):
+class Deferred(BaseModel):
+    """Base of models whose validator is built when first used: a program reads few kinds."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    @classmethod
+    def model_rebuild(cls, **given: Any) -> bool | None:
+        """Build the validator from the names of the module and of nothing else.
+
+        Pydantic would look for names in the caller's variables as well; every class is of a module,
+        and Python 3.13.0 ends with a segmentation fault where a caller's comprehension has cells.
+        """
+        return super().model_rebuild(**{**given, "_types_namespace": {}})
+
+
+class Stated(Deferred):
     """A quantity as a file has it, with its provenance; see :class:`Value`."""
 
     model_config = ConfigDict(extra="forbid")
@@ -272,7 +288,7 @@ class Stated(BaseModel):
     others: list[dict[str, Any]] = []
 
 
-class Defaults(BaseModel):
+class Defaults(Deferred):
     """The provenance that bare numbers of a file inherit."""
 
     model_config = ConfigDict(extra="forbid")
@@ -297,7 +313,8 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
     if stated.range:
         if not rule.spread:
             raise ValueError("a shape, a layout or a length is exact and has no range")
-        low, high = (si_number(bound, replace(rule, unit=unit)) for bound in stated.range)
+        of_unit = replace(rule, unit=unit)
+        low, high = (si_number(bound, of_unit) for bound in stated.range)
         if low > high:
             raise ValueError(f"the range begins with '{stated.range[0]}', expected its lower end")
         if not low <= value <= high:
@@ -327,16 +344,18 @@ class Ref:
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         """Look the name up where the file's provenance says; a path is found beside the file."""
 
+        folder = ROOT / self.kind
+
         def resolve(raw: Any, info: Any) -> str:
             if not isinstance(raw, str):
                 value = "nothing" if raw is None else f"'{str(raw)[:40]}'"
                 raise ValueError(f"expected the name of one of the {self.kind}, found {value}")
             try:
-                entry = info.context.locate(self.kind, raw)
+                path = info.context.locate(self.kind, raw)
             except ParamsError as error:
                 raise ValueError(str(error).rstrip(".")) from None
-            own = Path(str(entry)).parent != ROOT / self.kind or raw.endswith((".yml", ".yaml"))
-            return str(entry) if own else Path(str(entry)).stem
+            own = path.parent != folder or raw.endswith((".yml", ".yaml"))
+            return str(path) if own else path.stem
 
         return with_info_plain_validator_function(resolve)
 
@@ -554,7 +573,7 @@ CONSEQUENCES: tuple[str, ...] = get_args(Consequence)  # of a cause, the gravest
 _FOLDER = ROOT / "sources"
 
 
-class Source(BaseModel):
+class Source(Deferred):
     """What is cited. ``date`` is that of what it states; where it prints none, ``read`` is the day
     by which it was read, on which it stood so."""
 
@@ -566,14 +585,14 @@ class Source(BaseModel):
     note: Text | None = None
 
 
-class Term(BaseModel):
+class Term(Deferred):
     """A term of the book in both languages, and what else its file says of it."""
 
     en: Any
     zh: Any
 
 
-class Cause(BaseModel):
+class Cause(Deferred):
     """What went wrong in the documents."""
 
     title: Text
@@ -581,7 +600,7 @@ class Cause(BaseModel):
     consequence: Consequence
 
 
-class Symptom(BaseModel):
+class Symptom(Deferred):
     """Variants of a symptom in either language, and the labels of what answers it."""
 
     model_config = ConfigDict(extra="forbid")
@@ -590,7 +609,7 @@ class Symptom(BaseModel):
     at: list[str]
 
 
-class Symptoms(BaseModel):
+class Symptoms(Deferred):
     """What readers type who look for help.
 
     ``ignored``: kind -> words that tell nothing; ``same``: name -> words that mean the same;
@@ -604,12 +623,15 @@ class Symptoms(BaseModel):
     symptoms: dict[str, Symptom]
 
 
+_adapter = functools.cache(TypeAdapter)
+
+
 def _checked(path: Path, kind: Any) -> dict[str, dict[str, Any]]:
     """The contents of a file, of a kind that pydantic knows. Raises ParamsError for others."""
     def checked() -> dict[str, dict[str, Any]]:
         file = yamlfile.read(path)
         try:
-            TypeAdapter(kind).validate_python(file.data)
+            _adapter(kind).validate_python(file.data)
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]
             raise ParamsError(f"{file.where(problem['loc'])}: "

@@ -35,10 +35,11 @@ from catalogue.deployments.admission import class_words, marked, padded_vocabula
 from catalogue.deployments.cuts import Subject
 from catalogue.deployments.physics_inputs import scale_up_domain
 from catalogue.deployments.scenario import unasked
+from catalogue.entries.calibrations import ALONE, CONCURRENT, Load
 from catalogue.entries.formulas import symbols_of
-from catalogue.entries.measurements import ALONE, CONCURRENT, Load
+from catalogue.entries.operation import OWNERSHIPS
 from catalogue.messages import by_language, messages
-from catalogue.planning import OWNERSHIPS, Question
+from catalogue.planning import Question
 from catalogue.reading import words
 from catalogue.reading.values import LARGEST, SMALLEST
 from notebooks.derive.formulas.exported import ordered

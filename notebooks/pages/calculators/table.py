@@ -19,7 +19,7 @@ import numpy as np
 from calc.evidence.classes import class_of, errors_of_class
 from catalogue import load_model, model_inputs
 from catalogue.deployments.physics_inputs import Knob, unstated
-from catalogue.entries.measurements import ALONE, CONCURRENT
+from catalogue.entries.calibrations import ALONE, CONCURRENT
 from notebooks.pages.calculators.extras import WAYS, extras
 from notebooks.pages.calculators.offers import (
     AXES,

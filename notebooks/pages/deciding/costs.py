@@ -25,8 +25,8 @@ from calc.costing.ownership import (
 )
 from calc.evidence import energy
 from calc.uncertainty import Amount
+from catalogue.entries.operation import OWNERSHIPS, Prices
 from catalogue.messages import LANGUAGES, Pair, messages, pair
-from catalogue.planning import OWNERSHIPS, Prices
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.dated import as_of
 from notebooks.pages.deciding.front.r1 import NOTHING, OWNED, WHOLE, million

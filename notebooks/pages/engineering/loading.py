@@ -17,8 +17,8 @@ from calc.sensitivity.break_even import solve
 from calc.sensitivity.plans import Plan
 from calc.serving.evaluate import evaluate
 from catalogue.entries.hardware import Node
+from catalogue.entries.operation import Failures
 from catalogue.messages import LANGUAGES, Pair, messages, pair
-from catalogue.planning import Failures
 from catalogue.reading.units import DAY, HOUR, MINUTE, YEAR
 from notebooks.pages.deciding.capacity.failing import SERVERS
 from notebooks.pages.deciding.goals import device_label

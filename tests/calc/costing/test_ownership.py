@@ -28,7 +28,7 @@ from calc.costing.ownership import (
 )
 from calc.uncertainty import Amount
 from catalogue import ParamsError
-from catalogue.planning import OWNERSHIPS
+from catalogue.entries.operation import OWNERSHIPS
 from catalogue.reading.values import Value
 
 ONE = {"servers": 2.0, "cards": 16.0, "server": 1e5, "network": 1e3, "racks": 500.0, "storage": 7e3,

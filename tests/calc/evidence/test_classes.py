@@ -10,7 +10,7 @@ import catalogue
 from calc.evidence import classes
 from calc.evidence.classes import applied_error, discrepancy, own_errors
 from calc.evidence.discrepancy import Pooled
-from catalogue.entries.measurements import Growth
+from catalogue.entries.calibrations import Growth
 
 TOP, PLAN = "concurrent/servers", "h200-r1-vllm-tp8"
 UNIT = 0.6744897501960817

@@ -22,7 +22,7 @@ from calc.evidence.discrepancy import (
 )
 from calc.evidence.systems import measured_system
 from catalogue.deployments.physics_inputs import NORMAL_90
-from catalogue.entries.measurements import Growth
+from catalogue.entries.calibrations import Growth
 
 A, B = "concurrent/servers/A", "concurrent/servers/B"
 UNIT = 0.6744897501960817  # median distance of a normal variable, in deviations

@@ -9,7 +9,7 @@ import catalogue
 from calc.evidence import classes, discrepancy
 from calc.evidence.classes import AXES, NAMES, Nearness, nearness, position, widened
 from calc.evidence.discrepancy import Residuals, growth_per_doubling
-from catalogue.entries.measurements import Covered
+from catalogue.entries.calibrations import Covered
 
 FAR = "h200-r1-vllm-tp8"
 AT = {"requests": 3.0, "tensor": 8, "pipeline": 2, "expert": 4, "drafts": 3, "pools": 1,

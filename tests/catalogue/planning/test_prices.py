@@ -7,7 +7,7 @@ from _door import sentence
 from pydantic import TypeAdapter, ValidationError
 
 import catalogue
-from catalogue.planning import LARGEST, Curve
+from catalogue.entries.operation import LARGEST, Curve
 
 SAID = "source: An offer of a dealer, kind: assumed"
 SOLD = """\

@@ -13,8 +13,8 @@ import catalogue
 from calc.capacity.availability import failures_of
 from calc.capacity.day import Day, Limits, Replica, ReplicaMetrics, day
 from calc.serving.evaluate import evaluate
+from catalogue.entries.operation import HOURS, Load
 from catalogue.messages import LANGUAGES, messages, pair
-from catalogue.planning import HOURS, Load
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import draw, number, show, table
