@@ -1,7 +1,5 @@
 """Goals and questions: a search's limits, axes and objectives."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Calibrations, and how far the formulas are off by class of systems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Final, Literal
 

@@ -4,8 +4,6 @@ An agent is a load of several turns, in which each prompt is the whole history s
 published launch command of one engine for a model on a card.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What parameter files share: their keys checked, names, references to other files, limits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

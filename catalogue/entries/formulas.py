@@ -5,8 +5,6 @@ Trees are evaluated in SI units, so the factors by which a document only changes
 known because it gives this result, is marked ``reconstructed``.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import operator

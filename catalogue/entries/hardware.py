@@ -1,8 +1,6 @@
 """What a file of hardware may hold: devices (to add a GPU, an NPU or a host: params/devices/),
 links, nodes, and what was measured on them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
 

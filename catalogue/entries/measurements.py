@@ -4,8 +4,6 @@ Gates are measured rows that predictions are tested on and never fitted to. The 
 steps are upper bounds of what the kernels of a step take.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal

@@ -1,8 +1,6 @@
 """What a file of a model may hold (to add a model: params/models/): its shapes, and the totals
 that its authors print."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args
@@ -294,7 +292,7 @@ class LayerRun(Entry):
     attention: AttentionKind | None = None
     mlp: NetworkKind | None = None
     times: Positive = 1
-    group: list[LayerRun] | None = None
+    group: "list[LayerRun] | None" = None
 
     def violations(self) -> Iterator[Problem]:
         """It is a layer or a group of layers."""

@@ -4,8 +4,6 @@ A price names its currency in its unit, and currencies never mix. What nobody pr
 then a reader's own file (``like`` one of these) gives it, or there is no answer in money.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Literal
 

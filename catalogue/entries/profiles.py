@@ -8,8 +8,6 @@ profile takes those statements after its own. ``params/kernels/`` has the format
 caches that its releases load on a class of cards.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Collection, Iterator
@@ -273,7 +271,7 @@ class Reserve(Sourced):
     decodes: Flag | None = None
     limited_graphs: Flag | None = None
 
-    def over(self, earlier: Reserve | None) -> Reserve:
+    def over(self, earlier: "Reserve | None") -> "Reserve":
         """The reserve of two statements, of which this one is the later."""
         if earlier is None:
             return self

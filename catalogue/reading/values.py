@@ -1,7 +1,5 @@
 """Values with their sources, the type of every number in the parameter files; shared files."""
 
-from __future__ import annotations
-
 import functools
 import math
 import re
@@ -65,7 +63,7 @@ class Value:
     date: str | None = None
     section: str | None = None
     note: dict[str, str] | None = None
-    others: tuple[Value, ...] = field(default=())
+    others: tuple["Value", ...] = field(default=())
 
     @property
     def shown(self) -> str:
