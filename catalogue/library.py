@@ -28,7 +28,7 @@ from catalogue.reading.values import (
     Violations,
     annotated,
     is_path,
-    sources,
+    source_keys,
 )
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
@@ -278,7 +278,7 @@ def _refused_entries(cls: type[Entry], data: Any, path: Path) -> Iterator[str]:
 
 def _provenance(data: Any, path: Path) -> Provenance:
     """What the values of a file are checked against."""
-    return Provenance(_defaults(data, path), frozenset((*sources(), path.name)),
+    return Provenance(_defaults(data, path), source_keys() | {path.name},
                       partial(referred, beside=path), yamlfile.is_own(path))
 
 

@@ -22,8 +22,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
-from catalogue.reading.files import ROOT, ParamsError, read_small
-from catalogue.reading.yamlfile import display_path, note
+from catalogue.reading.files import ROOT, ParamsError, display_path, read_small
+from catalogue.reading.yamlfile import note
 
 if TYPE_CHECKING:
     from fluent.runtime import FluentBundle  # imported where a file is read: it takes a while
@@ -132,7 +132,7 @@ class Messages:
 
     @functools.cached_property
     def _text(self) -> str:
-        return read_small(self._path, display_path(self._path), "a file of messages").decode()
+        return read_small(self._path, "a file of messages").decode()
 
     @functools.cached_property
     def _starts(self) -> dict[str, int]:

@@ -82,7 +82,7 @@ def read_log(path: Path) -> StartupText:
     Raises ParamsError, one sentence, for a file that cannot be read, is too large, or has no line
     on memory that one of these engines prints.
     """
-    raw = read_small(path, str(path), "the lines of the start alone", LARGEST)
+    raw = read_small(path, "the lines of the start alone", LARGEST)
     lines = raw.decode("utf-8", "replace").split("\n")
     telling = re.compile("|".join(PRINTED["lines"]))
     tells = [telling.search(line, 0, WIDEST) is not None for line in lines]

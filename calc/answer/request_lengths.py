@@ -219,7 +219,7 @@ def read_lengths(path: Path) -> list[tuple[int, int]]:
 
     Raises ParamsError, one sentence with file and line, for a line that is no request.
     """
-    text = read_small(path, str(path), "a file of lengths, or constant, exponential or lognormal")
+    text = read_small(path, "a file of lengths, or constant, exponential or lognormal")
     lengths: list[tuple[int, int]] = []
     for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
         cells = [cell.strip() for cell in line.split(",")]

@@ -13,8 +13,8 @@ import catalogue
 from catalogue import ParamsError
 from catalogue.ledger import Claim, Claims, Quantities
 from catalogue.library import load, locate, names, read
+from catalogue.reading.files import display_path
 from catalogue.reading.near import nearest_names
-from catalogue.reading.yamlfile import display_path
 
 KEY = "claims"
 

@@ -17,9 +17,8 @@ from catalogue import library, symbols
 from catalogue.deployments.measured import refuse_fitting
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import CalibrationFile, Fitted
-from catalogue.reading.files import is_file, is_folder, store
+from catalogue.reading.files import display_path, is_file, is_folder, store
 from catalogue.reading.units import fixed, human, span
-from catalogue.reading.yamlfile import display_path
 
 FOLDER = "calibration"
 DIFFERS = 0.01  # relative error of a mean length, from which on it is reported

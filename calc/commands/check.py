@@ -33,6 +33,7 @@ from catalogue.library import folder_of, locate
 from catalogue.messages import plural
 from catalogue.models.fields import configurations
 from catalogue.reading import yamlfile
+from catalogue.reading.files import display_path
 from catalogue.reading.values import causes, glossary, symptoms
 from catalogue.shipped import shortcomings
 
@@ -142,7 +143,7 @@ def _check_claims(file: str | None = None) -> None:
     path = None if file is None else locate("claims", file)
     claims, problems = listed(path)
     own = None if path is None else {judged.claim.id for judged in claims
-                                     if judged.where.startswith(f"{yamlfile.display_path(path)}:")}
+                                     if judged.where.startswith(f"{display_path(path)}:")}
     if failures := audit((claims, problems), own).problems:
         raise ExceptionGroup("claims", [ParamsError(judged) for judged in failures])
 

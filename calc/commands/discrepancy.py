@@ -9,8 +9,7 @@ from calc.commands.view import Table, View
 from calc.evidence import classes
 from calc.evidence.systems import measured_systems
 from catalogue import ParamsError, library
-from catalogue.reading.files import store
-from catalogue.reading.yamlfile import display_path
+from catalogue.reading.files import display_path, store
 
 
 @cli_command("dev discrepancy", "--write")

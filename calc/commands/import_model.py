@@ -11,9 +11,8 @@ from calc.commands.options import cli_command, output_option
 from calc.commands.view import View, joined
 from catalogue import ROOT
 from catalogue.models.huggingface import Published, import_config
-from catalogue.reading.files import ParamsError, store
+from catalogue.reading.files import ParamsError, display_path, store
 from catalogue.reading.jsonfile import json_excerpt
-from catalogue.reading.yamlfile import display_path
 from catalogue.shipped import first_line
 
 FIELDS = {"used": "used", "implied": "not stated as such, see the comments",

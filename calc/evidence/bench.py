@@ -157,7 +157,7 @@ def read(path: Path) -> Results:
     if plan is None:
         raise ParamsError(f"{path}: there is no {PLAN} beside or above it, expected the results of "
                           "a bench that will-it-fit deploy planned.")
-    text = read_small(plan, str(plan), "a plan of deploy")
+    text = read_small(plan, "a plan of deploy")
     try:
         planned = Plan.model_validate(_json(plan, text))
     except ValidationError:
@@ -198,7 +198,7 @@ def measured_run(file: Path, run: Run) -> Measured:
 
     Raises ParamsError for what no client writes.
     """
-    data = _json(file, read_small(file, str(file), "the result of a bench, without its details"))
+    data = _json(file, read_small(file, "the result of a bench, without its details"))
     if not isinstance(data, dict):
         raise ParamsError(f"{file}: is no result of a bench, expected a JSON object.")
 

@@ -84,7 +84,7 @@ def read_manifest(directory: Path) -> dict[str, str]:
         raise ParamsError(f"{directory}: not a will-it-fit output directory, it has no {MANIFEST}; "
                           "expected a new or empty directory.")
     try:
-        data = jsonfile.anything(read_small(path, str(path), "a manifest"))
+        data = jsonfile.anything(read_small(path, "a manifest"))
         if not isinstance(data, dict) or not all(
                 isinstance(name, str) and isinstance(value, str) and Path(name).parts
                 and not Path(name).is_absolute() and ".." not in Path(name).parts

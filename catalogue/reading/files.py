@@ -93,6 +93,16 @@ MAX_BYTES = 1 << 20
 BEGINNING = ".will-it-fit-"  # of the names of folders for what is not finished
 
 
+def display_path(path: Path) -> str:
+    """A path as a reader knows it: from the project's root where it lies inside."""
+    project = ROOT.parent
+    try:
+        resolved = path.resolve()
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a zero byte
+        return str(path)
+    return str(resolved.relative_to(project)) if resolved.is_relative_to(project) else str(path)
+
+
 def is_file(path: Path) -> bool:
     """Whether there is a file; whatever the system refuses to look for is none."""
     with contextlib.suppress(OSError):  # a name that is too long
@@ -115,31 +125,30 @@ def make_folder(path: Path) -> None:
         raise OSError(errno.ENAMETOOLONG, "too many folder levels") from None
 
 
-def read_small(path: Path, name: str, expected: str, most: int = MAX_BYTES) -> bytes:
+def read_small(path: Path, expected: str, most: int = MAX_BYTES) -> bytes:
     """The bytes of a file that a reader gave.
 
     Args:
         path: the file.
-        name: what messages call it.
         expected: what messages say it should be, such as ``a parameter file``.
         most: that it may hold [B].
 
     Raises ParamsError for a file that is missing, not a regular one, refused or too large.
     """
     if is_folder(path):
-        raise ParamsError(f"'{name}' is a folder, expected {expected}.")
+        raise ParamsError(f"'{display_path(path)}' is a folder, expected {expected}.")
     try:
         if path.exists() and not path.is_file():
-            raise ParamsError(f"{name}: not a regular file, expected {expected}.")
+            raise ParamsError(f"{display_path(path)}: not a regular file, expected {expected}.")
         with path.open("rb") as file:
             raw = file.read(most + 1)
     except FileNotFoundError:
-        raise ParamsError(f"{name}: there is no such file.") from None
+        raise ParamsError(f"{display_path(path)}: there is no such file.") from None
     except (OSError, RuntimeError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not the name of a file").lower()
-        raise ParamsError(f"{name}: cannot be read ({reason}).") from None
+        raise ParamsError(f"{display_path(path)}: cannot be read ({reason}).") from None
     if len(raw) > most:
-        raise ParamsError(f"{name}: larger than {most} bytes, expected {expected}.")
+        raise ParamsError(f"{display_path(path)}: larger than {most} bytes, expected {expected}.")
     return raw
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from catalogue.reading import syntax
-from catalogue.reading.files import ParamsError, is_folder, read_small
-from catalogue.reading.yamlfile import MAX_DIGITS, display_path
+from catalogue.reading.files import ParamsError, display_path, is_folder, read_small
+from catalogue.reading.yamlfile import MAX_DIGITS
 
 _KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:\s*')  # of an object, what comes before its value
 WRITTEN = 9  # digits of a number: those behind differ between processors
@@ -75,7 +75,7 @@ def read(path: Path) -> JsonFile:
     name = display_path(path)
     if is_folder(path):
         raise ParamsError(f"{name}: a folder, expected the file config.json of a model.")
-    raw = read_small(path, name, "a config.json", MAX_BYTES)
+    raw = read_small(path, "a config.json", MAX_BYTES)
     try:
         text = raw.decode("utf-8-sig")
         data = json.loads(text, parse_int=lambda digits: (

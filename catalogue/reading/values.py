@@ -569,6 +569,7 @@ PrintedNumber = Annotated[
 Consequence = Literal["stops", "decision", "number"]
 CONSEQUENCES: tuple[str, ...] = get_args(Consequence)  # of a cause, the gravest first
 _FOLDER = ROOT / "sources"
+_TOP_KEYS = re.compile(rf"^({_KEY.pattern}):", re.MULTILINE)
 
 
 class Source(Deferred):
@@ -654,6 +655,16 @@ def sources() -> dict[str, dict[str, str]]:
         return result
 
     return yamlfile.remembered("sources", _FOLDER, read)
+
+
+def source_keys() -> frozenset[str]:
+    """Keys of all that is cited, without reading what stands under them."""
+    def read() -> frozenset[str]:
+        yamlfile.note(_FOLDER)
+        return frozenset(key for name in yamlfile.names_in(_FOLDER) for key in _TOP_KEYS.findall(
+            (_FOLDER / f"{name}.yml").read_text("utf-8")))
+
+    return yamlfile.remembered("source keys", _FOLDER, read)
 
 
 def stands_on(key: str) -> str | None:

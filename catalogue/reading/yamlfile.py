@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeVar
 import yaml
 
 from catalogue.reading import syntax, words
-from catalogue.reading.files import ROOT, ParamsError, is_file, read_small
+from catalogue.reading.files import ROOT, ParamsError, display_path, is_file, read_small
 
 MAX_DEPTH = 40
 
@@ -73,16 +73,6 @@ class YamlFile:
         return display_path(self.path)
 
 
-def display_path(path: Path) -> str:
-    """A path as a reader knows it: from the project's root where it lies inside."""
-    project = ROOT.parent
-    try:
-        resolved = path.resolve()
-    except (OSError, RuntimeError, ValueError):  # a loop of links, a zero byte
-        return str(path)
-    return str(resolved.relative_to(project)) if resolved.is_relative_to(project) else str(path)
-
-
 def is_own(path: Path) -> bool:
     """Whether a file is a reader's own: outside of ``params/``, or one of its templates."""
     try:
@@ -98,7 +88,7 @@ def read(path: Path, last: str | None = None) -> YamlFile:
     Raises ParamsError for a file that is missing, too large, not YAML, not a mapping, nested too
     deep, or that uses anchors, aliases, tags or a key twice.
     """
-    raw = read_small(path, display_path(path), "a parameter file")
+    raw = read_small(path, "a parameter file")
     note(path, raw)
     return parse(path, raw, last)
 
@@ -163,21 +153,22 @@ def parse(path: Path, raw: bytes, last: str | None = None) -> YamlFile:
 
     Raises as :func:`read` does.
     """
-    name = display_path(path)
     try:
         text = raw.decode("utf-8")
-        reader = _Reader(name, text, last)
+        reader = _Reader(path, text, last)
         return YamlFile(path, reader.document(), reader.lines)
     except UnicodeDecodeError:
+        name = display_path(path)
         is_text = b"\0" not in raw or raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
         raise ParamsError(f"{name}: not UTF-8 text, save it with the encoding UTF-8." if is_text
                           else f"{name}: not a text, expected a YAML file.") from None
     except yaml.reader.ReaderError as error:
         line = text.partition(chr(error.character))[0].count("\n") + 1
-        raise ParamsError(f"{name}:{line}: a control character, expected plain text.") from None
+        raise ParamsError(f"{display_path(path)}:{line}: a control character, expected plain "
+                          "text.") from None
     except yaml.YAMLError as error:
         line, problem = syntax.explained(text, error)
-        raise ParamsError(f"{name}:{line}: {problem}.") from None
+        raise ParamsError(f"{display_path(path)}:{line}: {problem}.") from None
 
 
 class _Reader:
@@ -188,8 +179,8 @@ class _Reader:
     Raises ParamsError for these, and what PyYAML raises.
     """
 
-    def __init__(self, name: str, text: str, last: str | None) -> None:
-        self.name = name
+    def __init__(self, path: Path, text: str, last: str | None) -> None:
+        self.path = path
         self.text = text
         self.last = last
         self.lines: dict[KeyPath, int] = {}
@@ -202,7 +193,7 @@ class _Reader:
             event = self._event()
         if not isinstance(event, yaml.MappingStartEvent):
             line, problem = syntax.not_a_mapping(self.text)
-            raise ParamsError(f"{self.name}:{line}: {problem}.")
+            raise ParamsError(f"{display_path(self.path)}:{line}: {problem}.")
         self.lines[()] = _line(event)
         data: dict[str, Any] = self._value(event, ())
         if self.last not in data:
@@ -212,7 +203,7 @@ class _Reader:
         return data
 
     def _refuse(self, event: Any, problem: str) -> NoReturn:
-        raise ParamsError(f"{self.name}:{_line(event)}: {problem}.")
+        raise ParamsError(f"{display_path(self.path)}:{_line(event)}: {problem}.")
 
     def _value(self, event: Any, keys: KeyPath) -> Any:
         """What begins with an event, the first of it that was taken."""

@@ -18,7 +18,7 @@ import catalogue
 from catalogue import library, shipped
 from catalogue.entries.hardware import IfKnown
 from catalogue.kinds import KINDS, class_of
-from catalogue.reading.values import both_languages, stands_on
+from catalogue.reading.values import both_languages, source_keys, stands_on
 from catalogue.schemas import exported
 from catalogue.shipped import first_line, shortcomings
 
@@ -122,6 +122,7 @@ def test_a_model_of_the_catalogue_states_format_totals_and_caches(tmp_path):
 
 def test_every_source_has_an_address_a_date_and_is_cited():
     entries = catalogue.sources()
+    assert source_keys() == entries.keys()
     assert {key for key, entry in entries.items() if "url" not in entry} == UNSOURCED
     assert not [key for key, entry in entries.items() if "url" in entry
                 and not re.fullmatch(r"https://[^\s<>]+", entry["url"])]

@@ -12,9 +12,9 @@ import calc
 import catalogue
 from calc.uncertainty import interval
 from catalogue.messages import Pair, messages
+from catalogue.reading.files import display_path
 from catalogue.reading.units import human
 from catalogue.reading.values import Value
-from catalogue.reading.yamlfile import display_path
 from notebooks.pages.catalogue.tables import hardware, mechanisms
 from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.deployments import views
