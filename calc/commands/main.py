@@ -17,7 +17,6 @@ import click
 
 import calc
 from calc.commands import BAD_INPUT, INTERRUPTED, OK
-from calc.many.processes import end_processes
 
 SCRIPT = "will-it-fit"
 GC_THRESHOLD = 200_000  # allocations between collections
@@ -129,7 +128,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return run_interruptibly(sys.argv[1:] if argv is None else argv)
     finally:
-        end_processes(threads)
+        if "multiprocessing" in sys.modules:  # few commands start processes
+            from calc.many.processes import end_processes
+
+            end_processes(threads)
         if alone:
             signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
