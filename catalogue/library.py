@@ -20,6 +20,7 @@ from catalogue.kinds import KINDS, class_of, described, described_kind, misfit, 
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import nearest_names
+from catalogue.reading.synonyms import key_meant
 from catalogue.reading.values import (
     Provenance,
     Ref,
@@ -194,6 +195,8 @@ def _unknown(kind: str, text: str) -> str:
 COMMAND_LINE = "given on the command line"
 OWN = ("defaults", "name", "note", "like")  # keys that likeness does not pass on
 SOLD = ("price",)  # nor these of a card: a price is of what was sold, not of what is like it
+GROUPS = ("cluster", "parallelism", "workload", "limits", "demand", "cards", "space")
+"""Groups of keys of a deployment or a goal, each with names of its own."""
 NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
@@ -406,8 +409,7 @@ def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
                     and len(item["loc"]) == 1 and item["loc"] not in overridden), None)
     if foreign and not above and (other := _other_kind(cls, file)):
         return [f"{file.where(foreign)}: {other}."]
-    misspelt = {(*item["loc"][:-1], near) for item in problems if item["type"] == "extra_forbidden"
-                for near in _near(cls, item["loc"])}
+    misspelt = {_near(cls, item["loc"]) for item in problems if item["type"] == "extra_forbidden"}
     wrong_defaults = {item["loc"][-1] for item in problems if item["loc"][0:1] == ("defaults",)}
     problems_by_line: list[tuple[int, list[str]]] = []
     for item in problems:
@@ -425,12 +427,30 @@ def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
     return [text for _, texts in sorted(problems_by_line) for text in texts]
 
 
-def _near(cls: type[Entry], keys: tuple[str | int, ...]) -> list[str]:
-    """The key that is meant by an unknown one: one that it abbreviates (``tp``), or the nearest."""
+def _near(cls: type[Entry], keys: KeyPath) -> KeyPath | None:
+    """The keys that are meant by some of which the last is unknown: what it abbreviates (``tp``),
+    those of another group, what other tools call so, or the nearest; None where none is near."""
+    *group, last = map(str, keys)
     fields = fields_at(cls, keys[:-1])
     initials = {"".join(word[0] for word in name.split("_")): name for name in fields}
-    short = initials.get(str(keys[-1]))
-    return [short] if short else nearest_names(str(keys[-1]), fields, 1)
+    groups = [name for name, field in cls.model_fields.items()
+              if name in GROUPS and (inner := _entry_class(field.annotation))
+              and last in inner.model_fields]
+    meant = key_meant(last, goal="demand" in cls.model_fields) if {
+        "workload", "demand"} & cls.model_fields.keys() else None
+    if last in initials:
+        return (*group, initials[last])
+    if groups:
+        return groups[0], last
+    if meant and meant != ".".join((*group, last)):
+        return tuple(meant.split("."))
+    near = nearest_names(last, fields, 1)
+    return (*group, near[0]) if near else None
+
+
+def _meant_key(near: KeyPath, keys: KeyPath) -> str:
+    """A key that is meant, with its group where that is another."""
+    return f"did you mean '{near[-1] if near[:-1] == keys[:-1] else '.'.join(map(str, near))}'"
 
 
 def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
@@ -451,7 +471,7 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
     match problem["type"]:
         case "extra_forbidden":
             near = _near(cls, keys[len(above):])
-            hint = (f"did you mean '{near[0]}'" if near else
+            hint = (_meant_key(near, keys[len(above):]) if near else
                     f"expected one of {', '.join(fields_at(cls, keys[len(above):-1]))}")
             return line, f"{where}: unknown key '{name}', {hint}."
         case "missing":
@@ -531,8 +551,9 @@ def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
         target = target[key]
     field = owner.model_fields.get(last)
     if field is None or last in NOT_SET:
-        allowed = fields_at(owner, ())
-        near = nearest_names(last, allowed, cutoff=0.4) or allowed
-        raise ParamsError(f"{override.origin}: unknown key '{last}', "
-                          f"the nearest names are {', '.join(near)}.")
+        keys = (*parents, last)
+        near = _near(cls, keys)
+        raise ParamsError(f"{override.origin}: unknown key '{last}', " + (
+            _meant_key(near, keys) if near
+            else f"expected one of {', '.join(fields_at(owner, ()))}") + ".")
     target[last] = given if _is_quantity(field.annotation) else override.raw

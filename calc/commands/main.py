@@ -161,7 +161,9 @@ def _run(argv: Sequence[str]) -> int:
         print(end="", flush=True)
         return code if isinstance(code, int) else OK
     except click.ClickException as error:
-        return _failed(error.format_message(), words)
+        from calc.commands.usage import explained
+
+        return _failed(explained(error, words), words)
     except ModuleNotFoundError as error:
         return _failed(missing_extra(words, error), words)
     except BrokenPipeError:

@@ -13,49 +13,38 @@ from calc.commands.view import View, print_view
 from catalogue import ParamsError
 from catalogue.deployments.admission import length_words, positions, too_long
 from catalogue.entries.models import Model
+from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.units import parse
-
-SETTINGS_OF_ENGINES = {
-    "--tp": "parallelism.tensor_parallel", "--pp": "parallelism.pipeline_parallel",
-    "--dp": "parallelism.data_parallel", "--ep": "parallelism.expert_parallel",
-    "--tensor-parallel-size": "parallelism.tensor_parallel",
-    "--pipeline-parallel-size": "parallelism.pipeline_parallel",
-    "--data-parallel-size": "parallelism.data_parallel",
-    "--max-num-seqs": "workload.concurrency", "--concurrency": "workload.concurrency",
-    "--max-model-len": "workload.context_tokens", "--isl": "workload.input_tokens",
-    "--osl": "workload.output_tokens", "--block-size": "workload.block_size",
-    "--max-num-batched-tokens": "workload.max_num_batched_tokens",
-    "--chunked-prefill-size": "workload.max_num_batched_tokens",
-    "--gpu-memory-utilization": "workload.memory_utilization",
-    "--mem-fraction-static": "workload.memory_utilization", "--device": "device",
-    "--quantization": "precision", "--prefix-hit-share": "mechanisms.prefix_hit_share"}
-"""Options of engines and other tools -> key of a deployment that says the same."""
+from catalogue.reading.values import is_path
 
 if TYPE_CHECKING:
     from calc.answer.quickplan import QuickPlan
     from catalogue.reading.yamlfile import YamlFile
 
+PATHS = ("-o", "--save")  # options whose values are paths
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Command(click.Command):
-    """A command whose errors name the setting that is meant."""
+    """A command that refuses an option in place of a value, and full-width characters."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments. Raises UsageError in one sentence."""
-        given = list(args)  # parsing consumes them
         names = {name: param for param in self.params for name in param.opts}
-        for before, word in itertools.pairwise(given):
+        for before, word in itertools.pairwise(["", *args]):
             if word in names and not getattr(names.get(before), "is_flag", True):
-                raise click.UsageError(f"{before}: expected a value, found {word}.", ctx)
+                raise click.UsageError(f"{before}: expected a value, found {word}.")
+            if (wide := full_width(word)) and not is_path(word) and before not in PATHS:
+                option = f"{before}: " if before in names else ""
+                raise click.UsageError(f"{option}{wide}, write {option.replace(':', '')}"
+                                       f"{half_width(word)}.")
+            if word.startswith(("–", "—")):  # an editor's, in place of two hyphens
+                raise click.UsageError(f"'{word[:40]}' begins with a dash, write --{word[1:40]}.")
         try:
             return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if (name := error.option_name) not in SETTINGS_OF_ENGINES:
-                raise
-            value = dict(itertools.pairwise(given)).get(name, "VALUE")
-            raise click.UsageError(f"there is no option {name}, did you mean --set "
-                                   f"{SETTINGS_OF_ENGINES[name]}={value}?", ctx) from None
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
 
 
 def cli_command(name: str, *examples: str, sections: Sequence[str] = (), table: bool = True

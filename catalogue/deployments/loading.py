@@ -40,6 +40,7 @@ from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.files import LayoutError, Mistakes, ParamsError
 from catalogue.reading.near import nearest_names
+from catalogue.reading.synonyms import key_meant
 from catalogue.reading.values import Text, both_languages, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
@@ -456,8 +457,10 @@ def overrides_by_path(settings: Iterable[str]) -> dict[str, Override]:
         if not equals or root not in ROOTS or not text:
             paths = SHORT | {key: f"{section}.{key}" for section, keys in sections.items()
                              for key in keys}
-            near = nearest_names(dotted, paths, 1) if text else []
-            hint = "".join(f", such as {paths[name]}={text}" for name in near)
+            near = nearest_names(dotted, paths, 1)
+            meant = paths[dotted] if dotted in paths else (
+                key_meant(dotted) or (paths[near[0]] if near else None))
+            hint = f", such as {meant}={text}" if meant and text else ""
             raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
                               f"{', '.join(ROOTS)}{hint}.")
         if not rest and root not in NAMES:

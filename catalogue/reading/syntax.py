@@ -35,6 +35,23 @@ _PROBLEMS = {  # of PyYAML -> whether it shows where its context begins, cause
 _BLANKS = {"\t": "tab", "\u00a0": "no-break space", "\u3000": "full-width space"}
 _COMMENT = re.compile(r"(^|\s)#.*")
 
+_WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {
+    "\u3000": " ", "、": ",", "“": '"', "”": '"'}  # signs of Chinese keyboards -> those of ASCII
+
+
+def full_width(text: str) -> str:
+    """Name the first full-width character of a text; empty without one.
+
+    >>> full_width("h20，h200"), half_width("h20，h200")
+    ("a full-width '，'", 'h20,h200')
+    """
+    return next((f"a full-width '{char}'" for char in text if char in _WIDE), "")
+
+
+def half_width(text: str) -> str:
+    """A text with ASCII in place of full-width characters."""
+    return "".join(_WIDE.get(char, char) for char in text)
+
 
 def explained(text: str, error: yaml.YAMLError) -> tuple[int, str]:
     """Line and cause of a syntax error, as PyYAML states it where no usual cause is found."""

@@ -1,0 +1,125 @@
+"""Sentences on arguments that a command does not take, in place of click's."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Sequence
+
+import click
+
+from catalogue.deployments.loading import SHORT
+from catalogue.reading.near import TYPO, nearest_names
+from catalogue.reading.synonyms import key_meant
+
+OPTIONS = {"model": "model", "device": "card", "engine": "engine", "precision": "precision",
+           "cluster.devices": "cards", "workload.concurrency": "users",
+           "workload.input_tokens": "input", "workload.output_tokens": "output",
+           "workload.arrival_rate": "rate", "mechanisms.prefix_hit_share": "hits",
+           "limits.ttft": "ttft", "limits.tpot": "tpot",
+           **dict.fromkeys(SHORT.values(), "layout")}
+"""Key of a deployment -> option that says the same."""
+
+
+def explained(error: click.ClickException, words: Sequence[str]) -> str:
+    """Return a usage error as a sentence: what is wrong, and what was expected.
+
+    Args:
+        error: of click.
+        words: arguments of the program.
+    """
+    ctx = getattr(error, "ctx", None)
+    if ctx is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return error.format_message()
+    command, name = ctx.command, ctx.command_path.partition(" ")[2] or ctx.info_name
+    match error:
+        case click.NoSuchOption():
+            return unknown_option(ctx, name, error.option_name, words)
+        case click.exceptions.NoSuchCommand():
+            near = nearest_names(error.command_name, command.list_commands(ctx), 1)
+            return f"there is no command '{error.command_name[:60]}', " + (
+                f"did you mean '{near[0]}'?" if near
+                else f"expected one of {', '.join(command.list_commands(ctx))}.")
+        case click.MissingParameter() if error.param:
+            option = "" if isinstance(error.param, click.Argument) else f"{error.param.opts[0]} "
+            return (f"{name}: expected {option}{error.param.make_metavar(ctx)}, such as "
+                    f"{example(command)}.")
+        case click.BadOptionUsage():
+            option = next(param for param in command.params if error.option_name in param.opts)
+            return f"{error.option_name}: expected " + (
+                "no value." if option.is_flag else f"{option.make_metavar(ctx)} after it.")
+        case click.BadParameter() if error.param:
+            kind, text = error.param.type, error.message.rstrip(".")
+            value = text.partition(" ")[0].strip("'")
+            expected = (f"one of {', '.join(kind.choices)}" if isinstance(kind, click.Choice)
+                        else f"a whole number of at least {getattr(kind, 'min', None) or 0}"
+                        if isinstance(kind, click.types.IntParamType) else "")
+            return f"{error.param.opts[0]}: " + (
+                f"expected {expected}, found '{value[:40]}'." if expected else f"{text}.")
+    if error.message.startswith("Got unexpected extra argument"):
+        return unexpected(command, name, error.message.partition("(")[2].rstrip(")."), words)
+    return error.format_message()
+
+
+def example(command: click.Command) -> str:
+    """The first example of a command's help."""
+    lines = (command.epilog or "").split("\n")
+    return next((f"`{line.strip()}`" for line in lines if "will-it-fit" in line), "its --help")
+
+
+def unexpected(command: click.Command, name: str, extra: str, words: Sequence[str]) -> str:
+    """That arguments are left over: a setting with spaces, a dash of an editor, or too many."""
+    first = extra.partition(" ")[0]
+    for key, value in itertools.pairwise(words):
+        if value == first and (first.startswith("=") or key.endswith("=")):
+            joined = f"{key}{first}" + extra.partition(" ")[2] * (first == "=")
+            return f"--set: expected KEY=VALUE without spaces, such as --set {joined}."
+    taken = "".join(f"one {param.make_metavar(click.Context(command)).strip('[]')} and "
+                    for param in command.params if isinstance(param, click.Argument))
+    return (f"{name}: unexpected '{extra[:60]}', expected {taken}options; put a value with spaces "
+            "in quotation marks.")
+
+
+def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[str]) -> str:
+    """That a command does not have an option, and which option or command is meant."""
+    command = ctx.command
+    word = next((word for word in words if word.partition("=")[0] == option), None) or next(
+        (word for word in words if word.startswith(option)), option)
+    option, equals, value = word.partition("=")
+    if not equals:
+        value = dict(itertools.pairwise(words)).get(word, "")
+    if not value or value.startswith("-") or "cache" in option:  # of a format with such a cache
+        value = "VALUE"
+    own = {opt.lstrip("-"): param for param in command.params for opt in param.opts
+           if isinstance(param, click.Option)}
+    stem = option.lstrip("-").replace("_", "-")
+    names = [stem, *nearest_names(stem, own, 1, TYPO)]
+    if stem in own or len(names) > 1:
+        return f"{name} has no option {option}, did you mean {own[names[-1]].opts[0]}?"
+    is_search = "goal" in [param.name for param in command.params]
+    if key := key_meant(option):
+        short = OPTIONS.get(key)
+        if short in own and ("model" not in own or {"--model", "--card"} & {*words}):
+            degree = next((text.upper() for text, path in SHORT.items() if path == key), "")
+            return f"{name} has no option {option}, did you mean --{short} {degree}{value}?"
+        if "set" in own:
+            meant = key_meant(option, goal=is_search)
+            return f"{name} has no option {option}, did you mean --set {meant}={value}?"
+    if others := with_option(ctx.find_root(), stem):
+        *first, last = others
+        have = f"{', '.join(first)} and {last} have it" if first else f"{last} has it"
+        return f"{name} has no option {option}: {have}."
+    return f"{name} has no option {option[:60]}; `will-it-fit {name} --help` lists those it has."
+
+
+def with_option(ctx: click.Context, stem: str) -> list[str]:
+    """The commands of the program that have an option."""
+    having, group = [], ctx.command
+    if not isinstance(group, click.Group):
+        return []
+    for name in group.list_commands(ctx):
+        with contextlib.suppress(ModuleNotFoundError):  # of an extra that is not installed
+            command = group.get_command(ctx, name)
+            if command and any(f"--{stem}" in param.opts for param in command.params):
+                having.append(name)
+    return having

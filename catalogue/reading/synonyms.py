@@ -1,0 +1,77 @@
+"""What engines, launchers and benchmarks call the keys of a deployment and of a goal."""
+
+from __future__ import annotations
+
+from catalogue.reading.near import nearest_names
+
+_SPELLINGS = {
+    "model": "model_path model_id model_name hf_model served_model_name",
+    "device": "gpu gpu_type gpu_name accelerator device card hardware npu system",
+    "engine": "backend framework engine_name",
+    "precision": "quantization quant dtype torch_dtype kv_cache_dtype weight_dtype weights "
+                 "load_format data_type format",
+    "cluster.devices": "gpus num_gpus n_gpus ngpus gpu_count num_devices num_cards cards "
+                       "world_size total_gpus npus",
+    "cluster.nodes": "nnodes num_nodes n_nodes nodes servers",
+    "parallelism.tensor_parallel": "tp tp_size tensor_parallel_size tensor_parallel "
+                                   "tensor_model_parallel_size",
+    "parallelism.pipeline_parallel": "pp pp_size pipeline_parallel_size pipeline_parallel",
+    "parallelism.data_parallel": "dp dp_size data_parallel_size data_parallel "
+                                 "attention_dp_size replicas",
+    "parallelism.expert_parallel": "ep ep_size expert_parallel_size enable_expert_parallel "
+                                   "expert_parallel moe_expert_parallel_size moe_ep_size",
+    "parallelism.expert_tensor_parallel": "moe_tensor_parallel_size moe_tp_size etp",
+    "parallelism.decode_context_parallel": "dcp decode_context_parallel_size cp_size",
+    "parallelism.redundant_experts": "num_redundant_experts ep_num_redundant_experts",
+    "workload.concurrency": "max_num_seqs max_running_requests max_concurrency concurrency bs "
+                            "batch_size max_batch_size batch num_concurrent users num_users "
+                            "concurrent_requests concurrent_users max_bs",
+    "workload.requests": "num_prompts num_requests request_count",
+    "workload.context_tokens": "max_model_len context_length max_seq_len max_context_length "
+                               "max_input_len context_len max_total_tokens context",
+    "workload.input_tokens": "isl input_len input_length random_input_len random_input input "
+                             "prompt_len prompt_length prompt_tokens prefill_tokens "
+                             "synthetic_input_tokens_mean",
+    "workload.output_tokens": "osl output_len output_length random_output_len random_output "
+                              "output max_tokens max_new_tokens output_tokens_mean "
+                              "decode_tokens answer_tokens",
+    "workload.arrival_rate": "request_rate rate qps rps",
+    "workload.block_size": "block_size page_size tokens_per_block kv_block_size",
+    "workload.max_num_batched_tokens": "max_num_batched_tokens chunked_prefill_size chunk_size "
+                                       "max_num_tokens max_prefill_tokens",
+    "workload.memory_utilization": "gpu_memory_utilization mem_fraction_static "
+                                   "free_gpu_memory_fraction kv_cache_free_gpu_mem_fraction",
+    "workload.draft_tokens": "num_speculative_tokens speculative_num_draft_tokens "
+                             "speculative_num_steps mtp num_nextn_predict_layers",
+    "workload.host_cache": "swap_space cpu_offload_gb hicache_size",
+    "limits.ttft": "ttft_slo slo_ttft max_ttft", "limits.tpot": "tpot_slo slo_tpot max_tpot itl",
+    "mechanisms.prefix_hit_share": "prefix_hit_share cache_hit_rate prefix_hit_rate hits"}
+"""Key of a deployment -> options and keys of other tools that say the same."""
+_KEYS = {word: key for key, words in _SPELLINGS.items() for word in words.split()}
+_OF_A_GOAL = {
+    "device": "devices", "engine": "engines", "precision": "precisions",
+    "cluster.devices": "cards.most", "parallelism.tensor_parallel": "space.tensor",
+    "parallelism.pipeline_parallel": "space.pipeline", "parallelism.data_parallel": "space.data",
+    "parallelism.expert_parallel": "space.expert",
+    "parallelism.expert_tensor_parallel": "space.expert_slices",
+    "workload.concurrency": "demand.users", "workload.context_tokens": "demand.context_tokens",
+    "workload.input_tokens": "demand.input_tokens", "workload.arrival_rate": "demand.arrival_rate",
+    "workload.output_tokens": "demand.output_tokens", "workload.block_size": "space.block_size",
+    "workload.max_num_batched_tokens": "space.chunks", "workload.draft_tokens": "space.drafts",
+    "workload.memory_utilization": "space.memory_utilization",
+    "workload.host_cache": "space.host_cache",
+    "mechanisms.prefix_hit_share": "demand.prefix_hit_share"}
+"""Key of a deployment -> that of a goal, where it is another."""
+LONG, SURE = 6, 0.88  # letters of a word that may be mistyped, and similarity
+
+
+def key_meant(word: str, goal: bool = False) -> str | None:
+    """Return the key that other tools' option or key means; None for one that is not known.
+
+    >>> key_meant("--max-running-requests"), key_meant("max_model_len"), key_meant("tp", goal=True)
+    ('workload.concurrency', 'workload.context_tokens', 'space.tensor')
+    """
+    name = word.strip("-").replace("-", "_").casefold()
+    near = [name] if name in _KEYS or len(name) < LONG else nearest_names(name, _KEYS, 1, SURE)
+    key = _KEYS.get(near[0]) if near else None
+    return _OF_A_GOAL.get(key, key) if key and goal else key
