@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,7 @@ from catalogue import Scenario, load_scenario, symbols
 from catalogue.deployments.physics_inputs import Knob
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.deployments import Claim
+from catalogue.entries.entry import MEAN, ServiceLimits
 from catalogue.reading.units import COUNTING, human
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class ServiceLevel:
         in_flight: requests, in all pools [request].
         burst: whether all requests arrive at once, as the deployment states; else it is a steady
             state.
+        limits: that the deployment states: time -> ``mean`` or a percentile, and the limit [s].
     """
 
     ttft: Amount
@@ -109,6 +111,23 @@ class ServiceLevel:
     throughput: Amount
     in_flight: float
     burst: bool
+    limits: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+
+    @property
+    def exceeded(self) -> list[str]:
+        """Times whose mean is above their limit, be it one of the mean or of a percentile."""
+        return [name for name, (_, limit) in self.limits.items()
+                if getattr(self, name).value > limit]
+
+    @property
+    def limits_line(self) -> list[tuple[str, str]]:
+        """Label and text of the limits; nothing without any."""
+        words = [
+            f"{name.upper()} {human(limit, 's')}{'' if at == MEAN else f' at {at}'}: " + (
+                "exceeded" if name in self.exceeded else
+                "met" if at == MEAN else f"met by the mean, {at} is found by `simulate`")
+            for name, (at, limit) in self.limits.items()]
+        return [("limits", "; ".join(words))] if words else []
 
     def amounts(self) -> dict[str, Amount]:
         """Latency and throughput by name."""
@@ -120,13 +139,14 @@ class ServiceLevel:
         load = "all requests at once" if self.burst else "steady state"
         return [("TTFT", f"{self.ttft.formatted('en')}, {load}"),
                 ("TPOT", f"{self.tpot.formatted('en')}; end-to-end latency {self.e2e.text}"),
-                ("throughput", self.throughput.formatted("en"))]
+                ("throughput", self.throughput.formatted("en")), *self.limits_line]
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
         return {name: replace(amount, own_error=None).as_json()
                 for name, amount in self.amounts().items()} | {
-            "in_flight": self.in_flight, "burst": self.burst}
+            "in_flight": self.in_flight, "burst": self.burst} | (
+            {"exceeded": self.exceeded} if self.limits else {})
 
 
 @dataclass(frozen=True)
@@ -203,7 +223,7 @@ class Estimate:
     def verdict(self) -> str:
         """Whether the deployment runs as asked, and what it is."""
         if self.fits:
-            fits = "FITS"
+            fits = fits_words(None if self.unasked else self.seen)
         elif self.spare >= 0:
             fits = "DOES NOT RUN"
         elif self.waiting:  # an engine queues what has no place in the cache
@@ -381,7 +401,8 @@ def estimate_scenario(scenario: Scenario, applied: Applied | None = None) -> Est
             ("prefill_chunk", step_parts(inputs, everything, "prefill")))},
         documented=compare_documented(scenario, inputs | everything, quantities, burst),
         everything=everything, calibration=applied, steady=steady, simulated=simulated, burst=burst,
-        seen=service_level(quantities, steady, burst, in_flight), title=deployment_line(scenario))
+        seen=service_level(quantities, steady, burst, in_flight, scenario.file.limits),
+        title=deployment_line(scenario))
 
 
 def closed_form_amounts(scenario: Scenario, inputs: Mapping[str, Any], knobs: Sequence[Knob],
@@ -424,13 +445,20 @@ def cache_suffices_steadily(inputs: Mapping[str, Any], everything: Mapping[str, 
 
 
 def service_level(quantities: Mapping[str, Amount], steady: SteadyState | None, burst: bool,
-                  in_flight: float) -> ServiceLevel | None:
+                  in_flight: float, limits: ServiceLimits | None) -> ServiceLevel | None:
     """Latency and throughput as users measure them; None as ``Estimate.seen`` documents."""
     if steady is None or not steady.keeps_up:
         return None
     symbols = SEEN_OF_BURST if burst else SEEN_STEADILY
     return ServiceLevel(**{name: quantities[symbol] for name, symbol in symbols.items()},
-                        in_flight=in_flight if burst else steady.in_flight, burst=burst)
+                        in_flight=in_flight if burst else steady.in_flight, burst=burst,
+                        limits=limits.stated if limits else {})
+
+
+def fits_words(seen: ServiceLevel | None) -> str:
+    """Start of the verdict on a deployment that fits."""
+    late = [name.upper() for name in seen.exceeded] if seen else []
+    return f"FITS, {' AND '.join(late)} OVER THE LIMIT" if late else "FITS"
 
 
 def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,

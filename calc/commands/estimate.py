@@ -10,7 +10,7 @@ import click
 
 import calc
 from calc.answer.display import default_lines, resource_name
-from calc.answer.estimate import LATENCIES, Estimate
+from calc.answer.estimate import LATENCIES, Estimate, fits_words
 from calc.answer.request_lengths import listed_lengths, longer_words, with_lengths
 from calc.answer.service import (
     POOLS,
@@ -23,6 +23,7 @@ from calc.answer.service import (
 )
 from calc.answer.steady_state import OF_BENCHES, STEADILY
 from calc.commands.options import (
+    LIMITS,
     cli_command,
     lengths_options,
     plan_options,
@@ -75,9 +76,11 @@ def command(deployment: str | None, settings: tuple[str, ...], lengths: str | No
     DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own
     (`will-it-fit new scenario`); --model and --card describe one without a file.
     """
+    limits = {} if deployment is None else {name: options.pop(name) for name in LIMITS}
     scenario, defaults = planned(deployment, options, plan)
     rows, of_lengths = listed_lengths(lengths, variation)
-    changes = [*settings, *of_lengths]
+    changes = [*settings, *of_lengths, *(
+        f"limits.{name}={text}" for name, text in limits.items() if text is not None)]
     if engines is not None:
         if calibration is not None:
             raise ParamsError("--engines: compares predictions, expected no --calibration.")
@@ -125,6 +128,8 @@ def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool,
         data["defaults"] = list(defaults)
     body: list[Block] = [*caveats.values(), *reason_lines(result), *load_tables(result),
                          *step_lines(result)]
+    if seen and seen.exceeded:
+        body.append("`will-it-fit search` finds deployments within the limits.")
     if scenario.engine is None:
         body.append("Engine not given: overheads are averages over the engines of this card.")
     body += [words[0] for words in (startup and startup.words(),
@@ -169,7 +174,8 @@ def pools_view(pools: Sequence[Scenario]) -> View:
                                 *documented_tables(result)]
         sections["parts"] += part_tables(named[name], result)
         sections["inputs"].append(input_table(named[name]))
-    return View(f"{'FITS' if service.fits else 'DOES NOT FIT'}: {pools_line(pools)}", data,
+    fits = fits_words(seen) if service.fits else "DOES NOT FIT"
+    return View(f"{fits}: {pools_line(pools)}", data,
                 service.fits, figures, body, csv_table(seen.amounts() if seen else {}), sections)
 
 

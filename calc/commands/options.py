@@ -91,6 +91,10 @@ def scenario_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("scenario", metavar="DEPLOYMENT")(function)
 
 
+LIMITS = {
+    "ttft": ("TIME", "TTFT limit on the mean ('2 s') or a percentile ('p90 2 s')."),
+    "tpot": ("TIME", "TPOT limit on the mean ('50 ms', '30 tok/s') or a percentile "
+             "('p90 50 ms').")}
 PLAN_OPTIONS = {
     "model": ("NAME|FILE", "Model: a catalogue name, e.g. deepseek-r1, or your own file."),
     "card": ("NAME|FILE", "Card: a catalogue name, e.g. h200, or your own file."),
@@ -103,7 +107,8 @@ PLAN_OPTIONS = {
     "layout": ("LAYOUT", "Parallel layout, e.g. TP8 or TP4xDP2/EP8 (default: the first that "
                "fits)."),
     "hits": ("SHARE", "Prefix-cache hit rate, as a share of prompt tokens, e.g. 50% "
-             "(default: 0).")}
+             "(default: 0)."),
+    **LIMITS}
 """Option -> metavar and help, of a deployment that no file describes."""
 
 

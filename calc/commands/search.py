@@ -41,8 +41,6 @@ OPTIONS = PLAN_OPTIONS | {
     "users": ("NUMBER", "Requests in flight at once (default: as many as limits allow)."),
     "engine": ("NAME,...", "Engines to choose from (default: all)."),
     "precision": ("NAME,...", "Formats to choose from (default: all that run)."),
-    "ttft": ("TIME", "Limit of the time to first token, of the mean or 'p90 2 s'."),
-    "tpot": ("TIME", "Limit of the time per output token: '33 ms', '30 tok/s', 'p90 50 ms'."),
     "price": ("MONEY/h", "Price of a card, such as '2 USD/h' (default: of the catalogue).")}
 LEGEND = (
     "TP: cards that share each layer; PP: pipeline stages; DP: ranks with requests and cache of "

@@ -275,8 +275,7 @@ def pace(pool: Pool) -> Signal:
 
 def limits_of(limits: ServiceLimits | None) -> Mapping[str, tuple[str, float]]:
     """Limits of a service: quantity -> ``mean`` or a percentile, and the limit [s]."""
-    stated = {} if limits is None else {name: getattr(limits, name) for name in NAMES}
-    return {name: next(iter(limit.stated.items())) for name, limit in stated.items() if limit}
+    return limits.stated if limits else {}
 
 
 def limits_of_pool(pool: Pool) -> Mapping[str, tuple[str, float]]:

@@ -257,3 +257,9 @@ class ServiceLimits(Entry):
     ttft: TimeLimit | None = None
     tpot: TokenTimeLimit | None = None
     e2e: TimeLimit | None = None
+
+    @property
+    def stated(self) -> dict[str, tuple[str, float]]:
+        """Times that have a limit -> ``mean`` or a percentile, and the limit [s]."""
+        return {name: next(iter(limit.stated.items())) for name, limit in (
+            ("ttft", self.ttft), ("tpot", self.tpot), ("e2e", self.e2e)) if limit}
