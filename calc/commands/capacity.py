@@ -32,6 +32,7 @@ from calc.serving.evaluate import doubt_words
 from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.deployments.admission import longest_request
 from catalogue.deployments.cuts import Cut, written
+from catalogue.entries.entry import MEAN, PERCENTILES
 from catalogue.messages import plural
 from catalogue.reading.units import human
 
@@ -69,9 +70,9 @@ class Percentile(Number):
 @click.option("--load", "day_load", default="azure-conversation", show_default=True,
               metavar="NAME|FILE", help="How the requests of a day are spread over its hours.")
 @limit_options
-@click.option("--percentile", type=Percentile(least=50, most=99.9), default="99",
-              show_default=True, metavar="NUMBER", help=(
-    "Percentile of the requests that the limits hold for, or mean."))
+@click.option("--percentile", type=Percentile(least=50, most=99.9), metavar="NUMBER", help=(
+    "Percentile at which the limits apply, or 'mean' (default: as the deployment states its "
+    "limits, else 99)."))
 @click.option("--spares", type=Number(most=4096, integer=True), default="0", show_default=True,
               help="Spare servers.")
 @click.option("--promise", type=Number(most=1 - 1e-9, above=True), metavar="SHARE", help=(
@@ -98,8 +99,7 @@ def command(scenario: str, settings: tuple[str, ...], day_load: str, cards: bool
 
     pool = load_scenario(scenario, overrides=settings)
     refuse_too_long(pool.id, pool.model, longest_request(pool))
-    share = None if percentile == "mean" else percentile / 100
-    limits = Limits(ttft or math.inf, tpot or math.inf, share)
+    limits = Limits(*limits_of(pool, {"ttft": ttft, "tpot": tpot}, percentile))
     requests = requests_of(given)
     answer: dict[str, Any] = {"scenario": pool.id, **notes(pool)}
     parts: dict[str, Callable[[], dict[str, Any]]] = {}
@@ -123,6 +123,19 @@ def command(scenario: str, settings: tuple[str, ...], day_load: str, cards: bool
                 raise
             answer["interrupted"] = name
     return view_of(pool, answer)
+
+
+def limits_of(scenario: Scenario, given: Mapping[str, float | None],
+              percentile: float | str | None) -> tuple[float, float, float | None]:
+    """Limits on TTFT and TPOT [s], given or of the deployment, infinite without one; and the share
+    of requests they hold for, None for the mean."""
+    stated = scenario.file.limits.stated if scenario.file.limits else {}
+    of_file = {name: stated[name] for name, time in given.items() if not time and name in stated}
+    ttft, tpot = (time or of_file.get(name, (MEAN, math.inf))[1] for name, time in given.items())
+    if percentile is None:
+        bases = {basis for basis, _ in of_file.values()}
+        return ttft, tpot, PERCENTILES.get(bases.pop() if len(bases) == 1 else "p99")
+    return ttft, tpot, None if isinstance(percentile, str) else percentile / 100
 
 
 def requests_of(given: Mapping[str, Any]) -> float | None:

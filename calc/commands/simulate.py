@@ -124,7 +124,9 @@ def loaded(scenario: Scenario, given: dict[str, Any], begin: str | None
                           "independently, expected --users.")
     if begin and given["ramp"]:
         raise ParamsError("--begin and --ramp both say when users begin, expected one of them.")
-    usual = {"ttft": math.inf, "tpot": math.inf, "think_time": 0.0}
+    limits = scenario.file.limits.stated if scenario.file.limits else {}
+    usual = {"ttft": math.inf, "tpot": math.inf, "think_time": 0.0} | {
+        name: limit for name, (_, limit) in limits.items() if name != "e2e"}
     given |= {name: value for name, value in usual.items() if given[name] is None}
     if given["requests"] is None and given["duration"] is None:
         given["requests"] = max(REQUESTS, TURNS * (given["users"] or 0))

@@ -21,6 +21,7 @@ from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.views import together
 
 NEAR, SIMULATED = 0.02, 0.12
+ONE_POOL_R1 = "h200-r1-vllm-tp8"
 PRICE = 2.0  # USD of a card's hour
 NAMES = {"ttft": "ttft", "tpot": "tpot", "throughput": "output_throughput"}
 ONE_POOL = tuple(name for name in catalogue.deployment_names()
@@ -166,3 +167,20 @@ def test_file_that_a_search_writes_has_the_numbers_of_its_row(capsys, tmp_path, 
     agree(found)
     agree({"whole": found["whole"], "row": {name: row.quantities[name] for name in NAMES}})
     assert row.devices == deployed.devices
+
+
+def test_limits_of_a_deployment_are_those_of_the_options(capsys):
+    """They hold whether a file or an option states them, for every command that knows limits."""
+    stated = set_to(["limits.ttft=p90 2 s", "limits.tpot=p90 15 ms"])
+    given = ["--ttft", "2 s", "--tpot", "15 ms"]
+    for name, *words in (["simulate", ONE_POOL_R1, "--users", "40", "--requests", "200"],
+                         ["capacity", ONE_POOL_R1, "--daily-requests", "50k"]):
+        at = ["--percentile", "90"] if name == "capacity" else []
+        by_file, by_option = told(capsys, name, *words, *stated), told(
+            capsys, name, *words, *given, *at)
+        assert {**by_file, "asked": None} == {**by_option, "asked": None}
+    seen = told(capsys, "estimate", ONE_POOL_R1)["seen"]
+    for factor, exceeded in ((0.99, ["ttft", "tpot"]), (1.01, [])):
+        limits = [word for name in ("ttft", "tpot") for word in (
+            f"--{name}", f"{factor * seen[name]['value']} s")]
+        assert told(capsys, "estimate", ONE_POOL_R1, *limits)["seen"]["exceeded"] == exceeded
