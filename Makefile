@@ -10,7 +10,7 @@ UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-heade
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 BOOK_IN := requirements-engine.in requirements-analysis.in requirements-report.in requirements.in
 
-.PHONY: wheel wheelhouse release book report serve pdf zip test test-site nightly answers baseline compare bench engine lock sync font pin clean
+.PHONY: wheel wheelhouse release book serve pdf zip test test-site nightly answers baseline compare bench engine lock sync font pin clean
 
 wheel: $(BUILD)/.ready  ## dist/will_it_fit-VERSION-py3-none-any.whl; needs setuptools alone
 	rm -f dist/will_it_fit-*.whl
@@ -34,10 +34,6 @@ book: $(VENV)/.ready
 	@echo "English: _build/html/index.html"
 	@echo "中文：   _build/html/zh/index.html"
 
-report: $(VENV)/.ready  ## SCENARIO=mine.yml [DEVICE=card.yml] [BOOK_LANG=en|zh] [OUT=report.html] [BOOK=…]
-	@$(BIN)/python book/_ext/report.py --device="$$DEVICE" --lang="$$BOOK_LANG" --out="$$OUT" \
-	  --book="$$BOOK" -- "$$SCENARIO"
-
 serve: book
 	@echo "http://127.0.0.1:$(PORT)/ (English), http://127.0.0.1:$(PORT)/zh/ (中文); Ctrl-C ends it"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
@@ -55,7 +51,7 @@ test: $(VENV)/.ready-test  ## lint, types, and all tests but those of finished p
 	$(BIN)/pytest -n logical --dist worksteal --ignore=tests/site $(ARGS); tests=$$?; \
 	wait $$types && exit $$tests
 
-test-site: book $(VENV)/.ready-test  ## build the book, test its pages (needs Chromium), reports and builds
+test-site: book $(VENV)/.ready-test  ## build the book, test its pages (needs Chromium) and builds
 	$(BIN)/pytest -n logical --dist loadfile tests/site $(ARGS)
 
 nightly: test test-site  ## long series, 1000 examples per property, every page, two identical builds

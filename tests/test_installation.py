@@ -16,8 +16,10 @@ from _ext.export import build, bundle, repository
 
 WHEELHOUSE = ROOT / "dist" / "wheelhouse"
 ANSWER = "will-it-fit estimate h200-r1-vllm-tp8"
-EXTRAS = ("babel", "distributed", "fluent", "matplotlib", "pandas", "pyarrow", "scipy", "sphinx",
-          "sympy")
+REPORT = ("fluent", "matplotlib")
+EXTRAS = ("distributed", "IPython", "pandas", "pyarrow", "scipy", "sphinx", "sympy")
+ANSWERS = [((*REPORT, "babel"), "estimate h200-r1-vllm-tp8 --csv"),
+           ((), "report h200-r1-vllm-tp8 --lang zh")]
 needs_wheelhouse = pytest.mark.skipif(
     not WHEELHOUSE.is_dir(), reason="no dist/wheelhouse: run make wheelhouse")
 
@@ -62,19 +64,24 @@ backend.prepare_metadata_for_build_wheel("metadata")'""", tmp_path)
     assert links == list(repository.links(address, "scenario").values())
 
 
-def test_wheel_answers_without_the_checkout_and_without_extras(wheel, tmp_path):
+@pytest.mark.parametrize(("absent", "asked"), ANSWERS)
+def test_wheel_answers_without_the_checkout_and_other_extras(wheel, tmp_path, absent, asked):
     zipfile.ZipFile(wheel).extractall(tmp_path)
     script = f"""
         import sys
-        sys.modules.update(dict.fromkeys({EXTRAS!r}))  # importing one of them fails
-        import will_it_fit as wif
-        print(wif.estimate(wif.load_scenario("h200-r1-vllm-tp8")).fits)
+        sys.modules.update(dict.fromkeys({(*EXTRAS, *absent)!r}))  # importing one of them fails
+        from will_it_fit.__main__ import main
+        sys.argv = ["will-it-fit", *{asked.split()!r}]
+        try:
+            main()
+        except SystemExit as end:
+            assert not end.code
         assert not {{*{bundle.ROOMS!r}}} & {{*sys.modules}}
     """.replace("\n        ", "\n")
     paths = os.pathsep.join((str(tmp_path), sysconfig.get_path("purelib")))
     printed = shell('"$INTERPRETER" -c "$SCRIPT"', tmp_path, SCRIPT=script, PYTHONPATH=paths,
                     INTERPRETER=str(Path(sys.executable).resolve()))
-    assert printed == "True\n"
+    assert printed
 
 
 def test_a_command_runs_in_one_thread(tmp_path):

@@ -20,10 +20,10 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from .execute import SUPPLEMENTS
-from .export.bundle import CELL
 from .export.statements import statements
 
 CHAPTERS = "book/chapters"  # folder of executed notebooks
+CELL = re.compile(r"(?ms)^(```\{code-cell\}[^\n]*\n(?:---\n.*?^---\n|(?::[^\n]*\n)*))(.*?)^```$")
 CODE_FOLDERS = ("calc", "catalogue", "kernels", "notebooks/derive", "notebooks/show",
                 "notebooks/pages")
 CODE_FILES = ("notebooks/derive/formulas/formulas.json", "notebooks/derive/formulas/loops.js",

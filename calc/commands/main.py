@@ -21,8 +21,7 @@ from calc.commands import BAD_INPUT, INTERRUPTED, OK
 SCRIPT = "will-it-fit"
 GC_THRESHOLD = 200_000  # allocations between collections
 EXTRAS = {"analysis": ("distributed", "pandas", "pyarrow", "scipy"),
-          "report": ("fluent", "matplotlib"),
-          "book": ("jupytext", "myst_nb", "nbformat", "papermill", "sphinx", "sympy")}
+          "report": ("fluent", "matplotlib")}
 """Extra of the package -> libraries that single commands need from it."""
 
 Commands = dict[str, tuple[str, str]]  # name -> module of this package, one line of help

@@ -1,23 +1,19 @@
-"""``report``: one HTML page about a deployment, which the book makes in a process."""
+"""``report``: one HTML page about a deployment, for those who decide on it."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import webbrowser
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
-import catalogue
-from calc.commands import BAD_INPUT
 from calc.commands.options import cli_command, output_option, scenario_argument
 from calc.commands.view import View
 from catalogue import ParamsError
+from catalogue.messages import LANGUAGES
+from catalogue.reading.files import is_file, store
 
-PROGRAM = Path("book", "_ext", "report.py")
-NEEDED = ("sphinx", "myst_nb", "papermill", "jupytext", "matplotlib", "sympy")
+WRITTEN_BY = b'<meta name="generator" content="will-it-fit">'
 
 
 @cli_command("report", "plan.yml", "plan.yml -o plan.html --open",
@@ -27,36 +23,23 @@ NEEDED = ("sphinx", "myst_nb", "papermill", "jupytext", "matplotlib", "sympy")
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @click.option("--device", default="", metavar="CARD", help=(
     "Card in place of the deployment's: a name or a file of your own."))
-@click.option("--lang", default="en", show_default=True, metavar="en|zh",
+@click.option("--lang", default="en", show_default=True, type=click.Choice(LANGUAGES),
               help="Language of the page.")
-@click.option("--book", default="", metavar="ADDRESS|DIR", help=(
-    "A built book, for links to its chapters (default: no links)."))
-def command(scenario: str, output: str, opens: bool, device: str, lang: str, book: str) -> View:
-    """Write one HTML page about a deployment: verdict, numbers, derivations, sources.
+def command(scenario: str, output: str, opens: bool, device: str, lang: str) -> View:
+    """Write one HTML page about a deployment: verdict, figures, load, start, evidence, inputs.
 
     DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own. The
-    page needs no network.
+    numbers are those of `estimate`; the page is one file and needs no network.
     """
-    for library in NEEDED:
-        if find_spec(library) is None:
-            raise ModuleNotFoundError(f"No module named {library!r}", name=library)
-    program = catalogue.ROOT.parent / PROGRAM
-    with subprocess.Popen(
-            [sys.executable, str(program), f"--device={device}", f"--lang={lang}",
-             f"--out={output}", f"--book={book}", "--", scenario],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        try:
-            printed, errors = running.communicate()
-        except BaseException:  # it ends with this process, and clears up first
-            running.terminate()
-            running.wait()
-            raise
-    if running.returncode == BAD_INPUT:
-        raise ParamsError(errors.strip())
-    if running.returncode:
-        lines = errors.strip().splitlines() or ["no reason"]
-        raise ParamsError(f"{scenario}: the page could not be made: {lines[-1].rstrip('.')}.")
-    written = printed.strip()
+    path = Path(output)
+    if path.suffix != ".html":
+        raise ParamsError(f"-o {output[:200]}: expected a file that ends in .html.")
+    if is_file(path) and WRITTEN_BY not in path.read_bytes():
+        raise ParamsError(f"-o {output[:200]}: the file exists and is no report, expected a new "
+                          "name or an earlier report.")
+    from calc.reporting.page import report  # loads Matplotlib
+
+    store(path, report(scenario, lang, device))
     if opens:
-        webbrowser.open(Path(written).absolute().as_uri())
-    return View(f"Written: {written}", {"files": [written]})
+        webbrowser.open(path.absolute().as_uri())
+    return View(f"WRITTEN: {output}", {"files": [output]})

@@ -1,6 +1,6 @@
 """A tiny project with the book's machinery: two scenarios, a summary of them, a derivation.
 
-The functions at the end run programs of the book: builds, reports, and the comparison of two sites.
+The functions at the end run programs of the book: builds and the comparison of two sites.
 """
 
 from __future__ import annotations
@@ -179,10 +179,3 @@ def differing(one: Path, other: Path) -> list[str]:
               if path.is_file()} for folder in (one, other)]
     return sorted(name for name in {*files[0], *files[1]} if not all(name in each for each in files)
                   or files[0][name].read_bytes() != files[1][name].read_bytes())
-
-
-def make_report(**variables: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run ``make report`` as a reader does."""
-    return subprocess.run(
-        ["make", "--silent", "report", *(f"{name}={value}" for name, value in variables.items())],
-        cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False, timeout=300)

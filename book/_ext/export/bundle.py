@@ -9,17 +9,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from .statements import statements
 
 PACKAGE = "will_it_fit"
 ROOMS = ("calc", "catalogue", "kernels", "notebooks")
-TEMPLATE = "notebooks/scenario.md"  # of the page that a report is
-CHAPTERS = ("book/*.md", "notebooks/*.md")
-CHAPTER = re.compile(r"^\(([\w-]+)\)=\n#+ (.+)$", re.MULTILINE)  # a label and its heading
 EXAMPLE = re.compile(r"(?m)^(\s*>>> )((?:from|import) .+)$")
-CELL = re.compile(r"(?ms)^(```\{code-cell\}[^\n]*\n(?:---\n.*?^---\n|(?::[^\n]*\n)*))(.*?)^```$")
 
 Edit = tuple[tuple[int, int], tuple[int, int], str]
 
@@ -86,25 +81,3 @@ def example(line: str) -> str:
         return bundled(line)
     except SyntaxError:
         return line
-
-
-def cells(text: str) -> str:
-    """Return a MyST notebook with rewritten code cells.
-
-    >>> print(cells("```{code-cell} python3\\n:tags: [a]\\n\\nimport calc\\n```"))
-    ```{code-cell} python3
-    :tags: [a]
-    <BLANKLINE>
-    from will_it_fit import calc
-    ```
-    """
-    return CELL.sub(lambda match: f"{match[1]}{bundled(match[2])}```", text)
-
-
-def needed(path: Path, root: Path) -> bytes:
-    """Content of a file in the wheel: of chapters only the headings that reports refer to."""
-    inside = path.relative_to(root)
-    if inside == Path(TEMPLATE) or not any(inside.match(pattern) for pattern in CHAPTERS):
-        return path.read_bytes()
-    sections = CHAPTER.finditer(path.read_text(encoding="utf-8"))
-    return "".join(f"{section[0]}\n\n" for section in sections).encode()

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from .. import pipeline
-from . import build, bundle, repository, scripts
+from . import build, repository, scripts
 
 BEGIN, END = "<!--edition-->", "<!--/edition-->"
 BESIDE = ("docs/sbom.cdx.json",)
@@ -122,7 +122,7 @@ def package(root: Path, site: Path) -> Path:
     """
     beside = [root / name for name in BESIDE]
     made_from = pipeline.digest(*(part for path in [*build.sources(root), *beside] for part in
-                                  (path.relative_to(root).as_posix(), bundle.needed(path, root))))
+                                  (path.relative_to(root).as_posix(), path.read_bytes())))
     folder, mark = site / ENGINE, site.parent / ".engine"
     if mark.is_file() and mark.read_text() == made_from and (ready := sorted(folder.glob("*.whl"))):
         return ready[0]

@@ -1,7 +1,6 @@
 """Commands of setuptools that build the wheel: all packages of the checkout below one.
 
-setuptools loads this file by its path, without the book's extension. Templates and chapters that
-a report needs are added.
+setuptools loads this file by its path, without the book's extension.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import importlib
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from setuptools.command.build_py import build_py
@@ -20,36 +18,17 @@ bundle = importlib.import_module("export.bundle")
 repository = importlib.import_module("export.repository")
 
 DATA = ("params", "messages")
-TEXTS = ("book/_ext/**/*", "book/_templates/*", "notebooks/supplements/*.md",
-         "notebooks/derive/formulas/formulas.json", *bundle.CHAPTERS)
 
 
-def gather(built: Path, root: Path) -> None:
-    """Move the built packages below one package, and add the files of reports.
-
-    Args:
-        built: folder with copies of the packages.
-        root: of the project.
-    """
+def gather(built: Path) -> None:
+    """Move the built packages in a folder below one package."""
     package = built / bundle.PACKAGE
     for name in (*bundle.ROOMS, *DATA):
         shutil.rmtree(package / name, ignore_errors=True)
         (built / name).rename(package / name)
-    for pattern in TEXTS:
-        for path in root.glob(pattern):
-            if path.is_file() and path.suffix != ".pyc":
-                copy = package / path.relative_to(root)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_bytes(bundle.needed(path, root))
-
-    _rewrite(package, "*.py", bundle.bundled)
-    _rewrite(package / "notebooks", "*.md", bundle.cells)
-
-
-def _rewrite(folder: Path, pattern: str, change: Callable[[str], str]) -> None:
-    for path in folder.rglob(pattern):
+    for path in package.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        if (changed := change(text)) != text:
+        if (changed := bundle.bundled(text)) != text:
             path.write_text(changed, encoding="utf-8")
 
 
@@ -60,7 +39,7 @@ class BuildPy(build_py):
         """Copy the packages as setuptools does, then gather them below one."""
         super().run()
         if not self.editable_mode:
-            gather(Path(self.build_lib), Path.cwd())
+            gather(Path(self.build_lib))
 
 
 class EggInfo(egg_info):

@@ -54,19 +54,19 @@ def typeset(tex: str, display: bool, output: str = EVERYTHING) -> str:
     return str(done).replace(TYPO, MENDED)
 
 
-def _set(node: nodes.Element, display: bool, output: str) -> str:
+def _set(node: nodes.Element, display: bool) -> str:
     """Set the formula of a node; as it is written, with a warning, where that fails."""
     try:
-        return typeset(node.astext().strip(), display, output)
+        return typeset(node.astext().strip(), display)
     except FormulaError as error:
         LOGGER.warning("%s", error, location=node)
         return f"<code>{html.escape(node.astext())}</code>"
 
 
-def visitors(output: str) -> tuple[Any, Any]:
+def visitors() -> tuple[Any, Any]:
     """Visitors of a formula in a line and of one on lines of its own, numbered if it has one."""
     def inline(visitor: Any, node: nodes.math) -> None:
-        shown = _set(node, False, output)
+        shown = _set(node, False)
         visitor.body.append(f'<span class="math notranslate nohighlight">{shown}</span>')
         raise nodes.SkipNode
 
@@ -76,7 +76,7 @@ def visitors(output: str) -> tuple[Any, Any]:
             visitor.body.append(f'<span class="eqno">({get_node_equation_number(visitor, node)})')
             visitor.add_permalink_ref(node, _("Link to this equation"))
             visitor.body.append("</span>")
-        visitor.body.append(_set(node, True, output) + "</div>\n")
+        visitor.body.append(_set(node, True) + "</div>\n")
         raise nodes.SkipNode
 
     return inline, block
@@ -91,6 +91,6 @@ def styles(app: Sphinx, page: str, template: str, context: dict[str, Any],
 
 def setup(app: Sphinx) -> None:
     """Register the renderer."""
-    inline, block = visitors(EVERYTHING)
+    inline, block = visitors()
     app.add_html_math_renderer("katex", (inline, None), (block, None))
     app.connect("html-page-context", styles)

@@ -1,0 +1,1 @@
+"""One deployment as one HTML page, in English or Chinese; no formula."""
