@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from calc.commands.view import View, joined
 from calc.launching import recipes
 from calc.launching.directory import write
 from calc.launching.launch import Launch, deployment, pools_as_json
-from calc.launching.monitoring import Watched
+from calc.launching.monitoring import Watched, down_rules
+from calc.launching.scripts import models_of
 from catalogue import ParamsError
 from catalogue.deployments.admission import unsourced
 from catalogue.messages import LANGUAGES
@@ -36,7 +38,7 @@ from catalogue.reading.units import plain
 @click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help=(
     "Add an environment variable of the engine."))
 @click.option("--lang", default="en", show_default=True, type=click.Choice(LANGUAGES), help=(
-    "Language of the comments in the Compose file and the manifests."))
+    "Language of RECIPE.md and of the comments in the Compose file and the manifests."))
 def command(scenario: str, output: str, engine: str | None, settings: tuple[str, ...], hosts: str,
             flags: tuple[str, ...], variables: tuple[str, ...], lang: str) -> View:
     """How do I start and monitor this deployment?
@@ -60,7 +62,7 @@ def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
     caveat = unsourced(pool.scenario for pool in launch.pools)
     exceeded = dict.fromkeys(
         limit.sentence for pool in launch.watched for limit in pool.exceeded)
-    promised = any(alert.windows for pool in launch.watched for alert in pool.alerts)
+    promised = any(alert.basis == "limit" for pool in launch.watched for alert in pool.alerts)
     files = [str(path.relative_to(directory)) for path in paths]
     data: dict[str, Any] = {
         "directory": str(directory), "engine": launch.engine,
@@ -70,7 +72,7 @@ def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
                                        **nearest.counts}
                     for name, nearest in launch.comparisons.items()},
         "runs": [run.name for run in launch.runs]}
-    bench = directory / "bench"
+    bench, cluster = directory / "bench", directory / "cluster.env"
     other = [part for part in ("compose.yml", "kubernetes/") if any(
         file.startswith(part) for file in files)]
     return View(
@@ -80,8 +82,11 @@ def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
         [*((pool.pool.name, predicted_words(pool)) for pool in launch.watched),
          *(("not met", sentence) for sentence in exceeded),
          *(("alerts", f"{pool.pool.name}: {alert_words(pool)}") for pool in launch.watched),
-         ("next", f"set MODEL in {directory / 'cluster.env'}, then run nodes/*.sh on their nodes"
-          + (f"; or use {' or '.join(other)}, see README.md" if other else "")),
+         *(("checkpoint", f"{model.repository}, or a path: {model.variable} in {cluster}"
+            if model.repository else f"set {model.variable} in {cluster}: a path or a repository")
+           for model in models_of(launch.pools)),
+         ("next", f"read {directory / 'README.md'}: nodes/*.sh on their nodes"
+          + (f", or {' or '.join(other)}" if other else "")),
          ("measure", f"{bench / 'run.sh'}; then will-it-fit calibrate {bench / 'results'}")],
         [*([caveat[0]] if caveat else []), *recipe_lines(launch)],
         sections={"details": [
@@ -102,17 +107,24 @@ def predicted_words(pool: Watched) -> str:
 
 def alert_words(pool: Watched) -> str:
     """What alerts follow, and which requests are refused."""
-    promised, count = sum(bool(alert.windows) for alert in pool.alerts), len(pool.alerts)
-    longest = pool.pool.longest
-    follow = (f"{promised} on the limits of the service, the others on the prediction" if promised
-              else "all on the prediction, as no limits are stated (--set limits.ttft.p90=TIME)")
+    counts, longest = Counter(alert.basis for alert in pool.alerts), pool.pool.longest
+    down = len(down_rules(pool.pool))
+    follow = joined(f"{count} on {what}" for count, what in (
+        (down, "servers that are down"), (counts["limit"], "limits of the service"),
+        (counts["plan"], f"the planned {plain(pool.predicted.planned)} requests in flight"),
+        (counts["prediction"], "the prediction")) if count)
+    if not counts["limit"]:
+        quantity = "tpot" if pool.pool.role == "decode" else "ttft"
+        follow += f", as no limit is stated for it (--set limits.{quantity}.p90=TIME)"
     refused = (f", {plain(longest.refused, 2)} of them are longer and refused" if longest.refused
                else "")
-    return f"{count}, {follow}; requests of at most {longest.tokens:,} tokens{refused}"
+    return (f"{down + counts.total()}: {follow}; requests of at most {longest.tokens:,} tokens"
+            f"{refused}")
 
 
 def recipe_lines(launch: Launch) -> list[str]:
     """How many settings differ from the nearest published recipe of each pool."""
-    return [f"Recipe {nearest.recipe} ({name}): {nearest.counts['more']} settings more, "
-            f"{nearest.counts['fewer']} fewer, {nearest.counts['other']} with other values: "
-            "RECIPE.md" for name, nearest in launch.comparisons.items() if nearest]
+    return [f"Compared with the published recipe {nearest.recipe} ({name}): "
+            f"{nearest.counts['more']} settings added, {nearest.counts['fewer']} left out, "
+            f"{nearest.counts['other']} with other values; reasons in {recipes.FILE}"
+            for name, nearest in launch.comparisons.items() if nearest]

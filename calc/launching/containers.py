@@ -10,9 +10,18 @@ from dataclasses import dataclass, replace
 from calc.answer.estimate import predicted
 from calc.capacity.availability import failures_of
 from calc.launching.monitoring import SCRAPED, Watched, rules, targets
-from calc.launching.scripts import nodes_of, render, scripts
+from calc.launching.scripts import models_of, networked, nodes_of, render, scripts
 from calc.launching.server import PORT, Layout, Part, Setting
-from calc.launching.starting import PROXY, ROUTER_PORT, VLLM, Pool, pool_of, routed, router_of
+from calc.launching.starting import (
+    PROXY,
+    ROUTER_PORT,
+    VLLM,
+    Pool,
+    pool_of,
+    routed,
+    router_of,
+    title_of,
+)
 from catalogue import library
 from catalogue.entries.profiles import Profile
 from catalogue.reading.units import factor
@@ -140,8 +149,8 @@ def container_files(watched: Sequence[Watched], language: str,
     pods = pods_of(pools, app, given)
     containers = {pool.name: container_of(pool) for pool in pools}
     router = router_container(pools, containers[pools[0].name].image) if routed(pools) else None
-    common = {"app": app, "lang": language, "title": pools[0].scenario.heading["en"],
-              "containers": containers, "router": router}
+    common = {"app": app, "lang": language, "title": title_of(pools), "containers": containers,
+              "router": router, "models": models_of(pools), "networked": networked(pools)}
     weights = {pod.model: containers[pod.name].weights * pod.layout.span * pod.layout.parts[0].cards
                for pod in pods}
     return {
@@ -150,6 +159,8 @@ def container_files(watched: Sequence[Watched], language: str,
         "kubernetes/deployment.yml": render(
             "kubernetes.yml", **common, pods=pods, scripts=scripts(pods), period=PERIOD,
             router_port=ROUTER_PORT, storage=VERSIONS * sum(weights.values()),
+            addresses={pod.name: {name for node in nodes_of(pod) for name in node.addresses}
+                       for pod in pods},
             scraped={pod.name: len(targets(pod)) for pod in pods}),
         "kubernetes/monitoring.yml": render(
             "kubernetes-monitoring.yml", **common, rules=rules(watched), interval=SCRAPED)}

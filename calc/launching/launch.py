@@ -14,9 +14,23 @@ from calc.answer.service import POOLS, estimate_service
 from calc.launching import bench, recipes
 from calc.launching.bench import Bench
 from calc.launching.containers import container_files
-from calc.launching.monitoring import Watched, predicted_pools, rules, scrapes, watched
+from calc.launching.monitoring import (
+    Watched,
+    down_rules,
+    predicted_pools,
+    rules,
+    scrapes,
+    watched,
+)
 from calc.launching.recipes import Comparison
-from calc.launching.scripts import models_of, nodes_of, render, scripts
+from calc.launching.scripts import (
+    models_of,
+    networked,
+    nodes_of,
+    rdma_variable,
+    render,
+    scripts,
+)
 from calc.launching.server import extra_settings
 from calc.launching.server import plain as plain_value
 from calc.launching.starting import (
@@ -28,6 +42,7 @@ from calc.launching.starting import (
     pools_of,
     release_named,
     routed,
+    title_of,
 )
 from catalogue import Scenario, load_deployment
 from catalogue.deployments.admission import unsourced
@@ -74,7 +89,7 @@ def deployment(reference: str, overrides: Iterable[str] = (), *, engine: str | N
         engine: ``vllm@0.11.0``, in place of the scenario's own.
         hosts: names of nodes, in the order of pools and nodes; made up where none are given.
         flags, variables: ``--name=value`` and ``NAME=value`` that the operator adds.
-        language: of comments in the Compose file and the Kubernetes manifests, ``en`` or ``zh``.
+        language: of RECIPE.md and of comments in the Compose file and the manifests.
 
     Raises ParamsError, one sentence, for a deployment that does not run as asked, an engine that
     is not known or named, and a setting that its release does not take.
@@ -139,12 +154,12 @@ def deployed(named: Mapping[str, Scenario], reference: tuple[str, tuple[str, ...
     runs = tuple(bench.plan(pools, [pool.predicted for pool in of]))
     launch = Launch(scenario, reference[1], str(pools[0].release), pools, of,
                     {pool.name: recipes.compare(pool) for pool in pools}, runs, {})
-    return replace(launch, files=files_of(launch) | container_files(
+    return replace(launch, files=files_of(launch, language) | container_files(
         of, language, extra_settings(pools[0].release, *added)))
 
 
-def files_of(launch: Launch) -> dict[str, str]:
-    """All files of a launch, by path."""
+def files_of(launch: Launch, language: str) -> dict[str, str]:
+    """Files of a launch without containers, by path."""
     pools = launch.pools
     source = {"scenario": launch.scenario, "overrides": list(launch.overrides),
               "engine": launch.engine}
@@ -154,14 +169,15 @@ def files_of(launch: Launch) -> dict[str, str]:
         cards[pool.scenario.device.name["en"]] += pool.scenario.devices
     caveat = unsourced(pool.scenario for pool in pools)
     readme = render(
-        "README.md", launch=launch, title=pools[0].scenario.heading["en"], cards=cards,
+        "README.md", launch=launch, title=title_of(pools), cards=cards,
         model_name=pools[0].scenario.model.name["en"], unsourced=caveat and caveat[0],
         models=models_of(pools), nodes=[node for pool in pools for node in nodes_of(pool)],
-        routed=routed(pools), ranks=named_ranks(pools[0]),
+        routed=routed(pools), ranks=named_ranks(pools[0]), entry=entry,
+        networked=networked(pools), rdma=rdma_variable(pools),
+        down={pool.name: down_rules(pool) for pool in pools},
         inputs={pool.name: pool.scenario.inputs() for pool in pools})
     compared = list(zip(recipes.lines(launch.comparisons), launch.comparisons.values(),
                         strict=False))
-    pages = "".join(render(f"RECIPE.{language}.md", compared=compared) for language in ("en", "zh"))
     return {
         "README.md": readme, **scripts(pools),
         "monitoring/prometheus.yml": render("prometheus.yml", scrapes=scrapes(pools)),
@@ -170,7 +186,7 @@ def files_of(launch: Launch) -> dict[str, str]:
         "bench/run.sh": render("run.sh", runs=launch.runs, entry=entry, model=pools[-1].model,
                                client=bench.tool_of(pools[0].release)),
         "deployment.json": data_text({**source, "pools": pools_as_json(launch)}),
-        recipes.FILE: pages.removesuffix("\n")}
+        recipes.FILE: render(f"RECIPE.{language}.md", compared=compared).rstrip("\n") + "\n"}
 
 
 def pools_as_json(launch: Launch) -> dict[str, Any]:

@@ -212,6 +212,7 @@ class Alert:
         predicted: with its interval; None where nothing is.
         only: a second signal, and the least value at which the first is judged.
         windows: over each of which it is true, in place of the usual one.
+        basis: of the threshold: ``limit``, ``plan`` or ``prediction``.
     """
 
     name: str
@@ -224,6 +225,7 @@ class Alert:
     predicted: Amount | None = None
     only: tuple[Signal, float] | None = None
     windows: tuple[str, ...] = ()
+    basis: str = "prediction"
 
 
 def alerts(pool: Pool, of: Predicted) -> tuple[Alert, ...]:
@@ -312,7 +314,8 @@ def objectives(quantity: str, at: str, limit: float, mean: Signal | None, histog
             instead = "" if at == MEAN else (
                 ", told by the mean: the release has no such histogram")
             yield Alert(f"{NAMES[quantity]}AboveLimit", mean, True, limit, "critical", summary,
-                        f"the limit of the service{instead} [s]", windows=PACES[0][2])
+                        f"the limit of the service{instead} [s]", windows=PACES[0][2],
+                        basis="limit")
         return
     budget, shares = 1 - PERCENTILES[at], set[float]()
     for name, burn, windows, severity in PACES:
@@ -322,7 +325,8 @@ def objectives(quantity: str, at: str, limit: float, mean: Signal | None, histog
                 f"{NAMES[quantity]}{name}", Signal(job, "quantile", (histogram,), 1 - late), True,
                 limit, severity, summary,
                 f"the limit of the service: more than {plain(late)} of the requests are late, "
-                f"{plain(late / budget)} times as many as may be [s]", windows=windows)
+                f"{plain(late / budget)} times as many as may be [s]", windows=windows,
+                basis="limit")
         shares.add(late)
 
 
@@ -353,7 +357,7 @@ def latency_alerts(pool: Pool, of: Predicted) -> Iterator[Alert]:
     name, quantity, kind, rate = (
         ("ThroughputBelowPrediction", "generated", "output", of.throughput)
         if pool.role != "prefill" else
-        ("PrefillBelowPrediction", "prompted", "prompt", of.requests.scaled(of.prompt, "token/s")))
+        ("PromptsBelowPrediction", "prompted", "prompt", of.requests.scaled(of.prompt, "token/s")))
     yield Alert(name, _signal(pool, "rate", quantity), False, BUSY * rate.low, "warning",
                 f"Fewer {kind} tokens than predicted for this many requests.",
                 f"{BUSY:g} of the lower end of the 80% interval, while {BUSY:g} of the "
@@ -365,9 +369,9 @@ def load_alerts(pool: Pool, of: Predicted) -> Iterator[Alert]:
     """Requests, the queue and the cache."""
     yield Alert("MoreRequestsThanPlanned", _signal(pool, "load", "running", "waiting"), True,
                 of.planned, "warning", "More requests than the predictions here assume.",
-                "the requests in flight that the scenario plans [request]")
-    queue = of.requests.high * of.ttft.high
-    if queue < of.planned:
+                "the requests in flight that the scenario plans [request]", basis="plan")
+    queue = of.requests.high * of.ttft.high  # until the first token, which comes from prefill
+    if pool.role != "decode" and queue < of.planned:
         yield Alert("QueueLongerThanPredicted", _signal(pool, "level", "waiting"), True, queue,
                     "warning", "Requests wait longer than predicted.",
                     f"Little's law, {human(of.requests.high, 'request/s')} times "

@@ -151,7 +151,7 @@ def differences_of(pool: Pool, recipe: Recipe, of: Recipes) -> Iterator[Differen
                           if name in names or flag in names), None)
             if why is None and cause is not None:
                 en, zh = CAUSES.get(cause, FEATURE)
-                why = f"{en}: {whys[flag]}", f"{zh}（{whys[flag]}）"
+                why = f"{en}: {whys[flag]}", zh
         yield Difference(name, kind, here, there, why)
 
 

@@ -12,7 +12,7 @@ import jinja2
 import yaml
 
 from calc.launching import vllm
-from calc.launching.server import Part, Setting, comment, words
+from calc.launching.server import HEAD, OWN, Part, Setting, Variable, comment, words
 from calc.launching.starting import (
     Pool,
     checkpoint_of,
@@ -20,6 +20,7 @@ from calc.launching.starting import (
     named_ranks,
     routed,
     router_of,
+    title_of,
 )
 from calc.yamltext import PlainDumper
 from catalogue import Scenario
@@ -27,6 +28,7 @@ from catalogue.entries.models import DSPARK, Served
 from catalogue.reading.units import factor, human, plain
 
 HEADER = "Written by will-it-fit deploy, which overwrites no file changed since (manifest.json)."
+IB_DEVICES, UCX_DEVICES = "IB_DEVICES", "UCX_NET_DEVICES"
 SIGNS = str.maketrans({sign: f"\\{sign}" for sign in r"\`*_{}[]<>#|!&$"})
 
 
@@ -52,6 +54,14 @@ class Node:
     command: str
     servers: tuple[tuple[Part, tuple[Setting, ...], tuple[Setting, ...]], ...]
     variables: tuple[Setting, ...]
+
+    @property
+    def addresses(self) -> set[str]:
+        """Variables with addresses that its script reads."""
+        settings = [*self.variables, *(setting for _, flags, variables in self.servers
+                                       for setting in (*flags, *variables))]
+        return ({HEAD, OWN} if self.ray else set()) | {
+            setting.value.name for setting in settings if isinstance(setting.value, Variable)}
 
 
 @dataclass(frozen=True)
@@ -98,17 +108,19 @@ def render(template: str, **values: Any) -> str:
 def scripts(pools: Sequence[Pool]) -> dict[str, str]:
     """What starts the pools and their router, texts by path."""
     router = router_of(pools) if len(pools) > 1 else None
-    files = {"cluster.env": render("cluster.env", models=models_of(pools),
+    files = {"cluster.env": render("cluster.env", models=models_of(pools), pools=pools,
+                                   networked=networked(pools), rdma=rdma_variable(pools),
                                    store=router and router.store)}
     for node in (node for pool in pools for node in nodes_of(pool)):
-        files |= {f"nodes/{node.name}.sh": render("node.sh", node=node),
+        files |= {f"nodes/{node.name}.sh": render("node.sh", node=node,
+                                                     rdma=rdma_variable(pools)),
                   f"nodes/{node.name}.env": render("node.env", node=node)}
     return files | router_files(pools)
 
 
 def router_files(pools: Sequence[Pool]) -> dict[str, str]:
     """The script of the router and its configuration, by path; none where there is one server."""
-    title = pools[0].scenario.heading["en"]
+    title = title_of(pools)
     if len(pools) > 1:
         return {"router/router.sh": render("router.sh", router=router_of(pools), title=title)}
     if not routed(pools):
@@ -116,6 +128,22 @@ def router_files(pools: Sequence[Pool]) -> dict[str, str]:
     return {"router/haproxy.cfg": render(
         "haproxy.cfg", title=title, ranks=named_ranks(pools[0]), addresses=pools[0].addresses),
         "router/router.sh": render("haproxy.sh", title=title)}
+
+
+def networked(pools: Sequence[Pool]) -> bool:
+    """Whether cards of several nodes or pools exchange data."""
+    return len(pools) > 1 or pools[0].layout.span > 1
+
+
+def rdma_variable(pools: Sequence[Pool]) -> str | None:
+    """Variable of ``cluster.env`` with the RDMA devices between two pools; None without any.
+
+    Source: SGLang's page on two pools; vLLM's NixlConnector Usage Guide. Cards of Ascend have
+    ports of their own.
+    """
+    if len(pools) == 1 or pools[0].scenario.device.type == "npu":
+        return None
+    return IB_DEVICES if pools[0].release.name == "sglang" else UCX_DEVICES
 
 
 def nodes_of(pool: Pool) -> list[Node]:

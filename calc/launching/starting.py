@@ -98,6 +98,12 @@ class Pool:
         return [f"{self.hosts[part.node]}:{part.port}" for part in self.layout.heads]
 
 
+def title_of(pools: Sequence[Pool]) -> str:
+    """Title of a deployment of one pool or two."""
+    scenario = pools[0].scenario
+    return ((scenario.family if len(pools) > 1 else None) or scenario.heading)["en"]
+
+
 def role_of(name: str) -> str:
     """Role of a pool by its name: ``both``, ``prefill`` or ``decode``."""
     return "both" if name == "serve" else name

@@ -135,6 +135,23 @@ def test_services_select_pods_and_prometheus_has_the_jobs_of_the_rules(made, nam
         assert set(re.findall(r"//([\w.-]+):", config["data"]["router.sh"])) <= hosts
 
 
+@pytest.mark.parametrize("name", WRITTEN)
+def test_containers_have_what_their_scripts_read_and_rdma_between_nodes(made, name):
+    files, pools = made[name].files, made[name].pools
+    services = yaml.safe_load(files["compose.yml"])["services"]
+    between = len(pools) > 1 or pools[0].layout.span > 1
+    for path in (path for path in files if path.startswith("nodes/") and path.endswith(".sh")):
+        node = path[6:-3]
+        read = set(re.findall(r"MASTER_ADDR|NODE_ADDR|\w*MODEL\b", re.sub(
+            r"#.*|:=", "", files[path] + files[f"nodes/{node}.env"])))
+        assert set(services[node]["environment"]) == read | {"HF_HOME"}
+        rdma = "${RDMA:-/dev/infiniband}" in services[node].get("devices", ())
+        assert rdma == (between and pools[0].scenario.device.type == "gpu")
+        assert services[node].get("profiles", [node]) == [node]
+    documented = "--profile" in files["README.md"]
+    assert documented == ("profiles" in services[f"{pools[0].name}-0"])
+
+
 def test_comments_are_in_the_language_asked_for(made):
     launch = made["vllm-pools"]
     chinese = container_files(launch.watched, "zh")

@@ -14,6 +14,7 @@ from _promtool import unit_tests
 import calc
 import catalogue
 from calc.answer.service import estimate_service
+from calc.commands.deploy import alert_words
 from calc.launching import directory
 from calc.launching.launch import deployment
 from calc.launching.starting import select, start
@@ -61,6 +62,15 @@ def test_promtool_accepts_rules_configuration_and_unit_tests(written, command, n
     assert len(files) >= len(WRITTEN)
     checked = done("promtool", *command, *files)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_deploy_counts_its_rules_and_titles_both_pools(made, name):
+    groups = yaml.safe_load(made[name].files["monitoring/alerts.yml"])["groups"]
+    assert [int(alert_words(each).partition(":")[0]) for each in made[name].watched] == [
+        len(group["rules"]) for group in groups]
+    title, pools = made[name].files["README.md"].partition("\n")[0], made[name].pools
+    assert any(pool.scenario.title["en"] in title for pool in pools) == (len(pools) == 1)
 
 
 def test_limit_of_a_service_replaces_the_prediction(made):

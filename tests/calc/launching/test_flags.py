@@ -330,7 +330,7 @@ def test_small_pools_share_a_node_but_no_card_and_no_port(tmp_path, engine, vari
 def test_pools_of_two_checkpoints_name_each(tmp_path):
     files, _ = launched(tmp_path, SGLANG, ("r1", (8, 1, 1)), ("r1", (8, 1, 1), {}, "w4afp8"))
     assert {line.partition("=")[0] for line in files["cluster.env"].splitlines()
-            if not line.startswith("#")} == {"PREFILL_MODEL", "DECODE_MODEL"}
+            if not line.startswith("#")} == {"PREFILL_MODEL", "DECODE_MODEL", "IB_DEVICES"}
     for name in ("prefill", "decode"):
         assert f'--model-path "${name.upper()}_MODEL"' in files[f"nodes/{name}-0.sh"]
 
