@@ -24,7 +24,7 @@ def day_answer(scenario: Scenario, day_load: str, requests: float, limits: Limit
     loading = float(evaluate(replica.inputs, scenario.model.attention)["loading_time"])
     answer = day(replica, load("loads", day_load), requests, limits,
                  start=loading + float(failures.start.value), think=given["think_time"])
-    per_server, promise = int(scenario.node.devices_per_node.value), given["promise"]
+    per_server, promise = int(scenario.node.devices_per_node.value), given["availability"]
     fleets = {case: fleet_of(answer.replicas, replica.devices, per_server, failures, loading,
                              given["spares"], case) for case in ("low", "central", "high")}
     spares = promise and {case: spares_for(promise, fleet) for case, fleet in fleets.items()}

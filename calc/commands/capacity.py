@@ -43,8 +43,8 @@ TIER_COLUMNS = {"caches in": "tier", "tokens": "tokens", "hits there": "hits",
                 "hits in all": "hit_share", "fetch": "fetch", "recompute": "recompute",
                 "pays from": "break_even", "replicas": "replicas"}
 TIER_UNITS = {"tokens": "token", "fetch": "s", "recompute": "s", "pays from": "B/s"}
-NEEDED = (("daily_users", "questions"), ("questions", "daily_users"), ("turns", "think_time"),
-          ("turns", "daily_requests"), ("promise", "daily_requests"))
+NEEDED = (("daily_users", "requests_per_user"), ("requests_per_user", "daily_users"),
+          ("turns", "think_time"), ("turns", "daily_requests"), ("availability", "daily_requests"))
 """Options, and the other that each needs."""
 DAILY = Number("request", 1, 1e12)
 BYTES = Number("B", most=1e18)
@@ -59,40 +59,45 @@ class Percentile(Number):
 
 
 @cli_command("capacity", "h200-r1-vllm-tp8 --daily-requests 800k --tpot '50 ms'",
-             "h200-r1-vllm-tp8 --daily-users 40k --questions 20 --promise 0.99",
-             "h200-r1-vllm-tp8 --cards --tpot '60 ms'", sections=("details",))
+             "h200-r1-vllm-tp8 --daily-users 40k --requests-per-user 20 --availability 0.99",
+             "h200-r1-vllm-tp8 --scaling --tpot '60 ms'", sections=("details",))
 @scenario_argument
 @settings_option
-@click.option("--daily-requests", type=DAILY, help="Requests a day, such as 200k.")
-@click.option("--daily-users", type=DAILY, help="Users a day, who ask --questions each.")
-@click.option("--questions", type=Number("request", above=True), help=(
-    "Questions of a user a day, such as 20."))
-@click.option("--load", "day_load", default="azure-conversation", show_default=True,
-              metavar="NAME|FILE", help="How the requests of a day are spread over its hours.")
+@click.option("--daily-requests", type=DAILY, help="Requests per day, e.g. 200k.")
+@click.option("--daily-users", type=DAILY, help=(
+    "Users per day; each sends --requests-per-user requests."))
+@click.option("--requests-per-user", type=Number("request", above=True), help=(
+    "Requests per user per day, e.g. 20."))
+@click.option("--load", "day_load", default="azure-conversation", metavar="NAME|FILE", help=(
+    "Hourly profile of a day's requests: a name (`will-it-fit list loads`) or your own file "
+    "(default: azure-conversation)."))
 @limit_options
-@click.option("--percentile", type=Percentile(least=50, most=99.9), metavar="NUMBER", help=(
-    "Percentile at which the limits apply, or 'mean' (default: as the deployment states its "
-    "limits, else 99)."))
-@click.option("--spares", type=Number(most=4096, integer=True), default="0", show_default=True,
-              help="Spare servers.")
-@click.option("--promise", type=Number(most=1 - 1e-9, above=True), metavar="SHARE", help=(
-    "Share of the time in which all replicas run, such as 0.99: prints the spares it takes."))
+@click.option("--percentile", type=Percentile(least=50, most=99.9), metavar="NUMBER|mean", help=(
+    "Percentile at which the limits apply, or 'mean' (default: from the deployment's limits, else "
+    "99)."))
+@click.option("--spares", type=Number(most=4096, integer=True), default="0",
+              help="Number of spare servers (default: 0).")
+@click.option("--availability", type=Number(most=1 - 1e-9, above=True), metavar="SHARE", help=(
+    "Availability target for all replicas, e.g. 0.99; prints the spare servers required."))
 @click.option("--think-time", type=Number("s"), help=(
-    "Pause of a user between an answer and the next question: prints the users online."))
+    "Think time between an answer and the user's next request, e.g. '30 s'; also prints the "
+    "concurrent users."))
 @click.option("--turns", type=Number(least=2, most=1000, integer=True), help=(
-    "Turns of a conversation: prints the hits of cache tiers; needs --think-time."))
+    "Turns per conversation; also prints hit rates of the cache tiers. Requires --think-time."))
 @click.option("--host-memory", type=BYTES, help=(
-    "Memory of a server for caches, such as '512 GiB' (default: all of its entry)."))
-@click.option("--storage", type=BYTES, default="0 B", show_default=True, help=(
-    "Drives of a server for caches, such as '4 TB'."))
-@click.option("--cards", is_flag=True, help=(
-    "Print the best layout of 8 to 384 cards, in one pool and two; limits hold for means."))
+    "Host memory per server for KV cache, e.g. '512 GiB' (default: all of it)."))
+@click.option("--storage", type=BYTES, default="0 B", help=(
+    "SSD capacity per server for KV cache, e.g. '4 TB' (default: none)."))
+@click.option("--scaling", is_flag=True, help=(
+    "Print the best layout for 8 to 384 cards, aggregated and disaggregated; limits apply to "
+    "means."))
 @seed_option
-def command(scenario: str, settings: tuple[str, ...], day_load: str, cards: bool,
+def command(scenario: str, settings: tuple[str, ...], day_load: str, scaling: bool,
             ttft: float | None, tpot: float | None, percentile: Any, **given: Any) -> View:
-    """How many replicas does a day of users need? What do failures, caches, more cards change?
+    """How many replicas does a day's traffic need? How do failures, caches and more cards change
+    that?
 
-    DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own.
+    DEPLOYMENT is a catalogue name (`will-it-fit list deployments`) or your own file.
     """
     from calc.capacity.answers import cards_answer, day_answer, tiers_answer
     from calc.capacity.day import Limits
@@ -107,11 +112,11 @@ def command(scenario: str, settings: tuple[str, ...], day_load: str, cards: bool
         parts["day"] = lambda: day_answer(pool, day_load, requests, limits, given)
         if given["turns"]:
             parts["tiers"] = lambda: {"tiers": tiers_answer(pool, answer, limits, given)}
-    if cards:
+    if scaling:
         parts["cards"] = lambda: {"cards": cards_answer(pool, limits)}
     if not parts:
         raise ParamsError("nothing is asked for, expected --daily-requests, --daily-users with "
-                          "--questions, or --cards.")
+                          "--requests-per-user, or --scaling.")
     done = 0
     with progress() as report:
         try:
@@ -143,12 +148,12 @@ def requests_of(given: Mapping[str, Any]) -> float | None:
 
     Raises ParamsError for options that exclude or need each other.
     """
-    users, questions, requests = (
-        given[name] for name in ("daily_users", "questions", "daily_requests"))
+    users, per_user, requests = (
+        given[name] for name in ("daily_users", "requests_per_user", "daily_requests"))
     if users and requests:
         raise ParamsError("--daily-users and --daily-requests: expected one of them.")
-    if users and questions:
-        requests = users * questions
+    if users and per_user:
+        requests = users * per_user
     stated = {**given, "daily_requests": requests}
     for name, other in NEEDED:
         if stated[name] is not None and stated[other] is None:
@@ -212,7 +217,7 @@ def day_figures(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
         low, central, high = (
             "no number" if (count := fleet["spares_for_promise"][case]) is None else f"{count}"
             for case in ("high", "central", "low"))
-        lines.append(("promise", f"spare servers: {central} ({low} to {high}) keep all groups "
+        lines.append(("spares", f"spare servers: {central} ({low} to {high}) keep all groups "
                       f"running {fleet['promise']:.4%} of the time"))
     return lines
 

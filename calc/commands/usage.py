@@ -19,6 +19,10 @@ OPTIONS = {"model": "model", "device": "card", "engine": "engine", "precision": 
            "limits.ttft": "ttft", "limits.tpot": "tpot",
            **dict.fromkeys(SHORT.values(), "layout")}
 """Key of a deployment -> option that says the same."""
+RENAMED = {"questions": "requests-per-user", "user-requests": "requests-per-user",
+           "cards": "scaling", "promise": "availability", "sure": "confidence",
+           "scenario": "deployment"}
+"""Option of earlier releases -> its present name."""
 
 
 def explained(error: click.ClickException, words: Sequence[str]) -> str:
@@ -93,6 +97,8 @@ def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[s
     own = {opt.lstrip("-"): param for param in command.params for opt in param.opts
            if isinstance(param, click.Option)}
     stem = option.lstrip("-").replace("_", "-")
+    if RENAMED.get(stem) in own:
+        stem = RENAMED[stem]
     names = [stem, *nearest_names(stem, own, 1, TYPO)]
     if stem in own or len(names) > 1:
         return f"{name} has no option {option}, did you mean {own[names[-1]].opts[0]}?"

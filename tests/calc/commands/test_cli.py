@@ -36,7 +36,7 @@ ASKED = (
     f"decide {R1} --information --demand 50000token/s --late 2 --samples 1024",
     f"sweep {R1} --axis workload.concurrency=1..64:x2 --max output_throughput --min tpot",
     f"simulate {AWQ} --rate 0.2 --requests 20 --prefix-tokens 64",
-    f"{DAY} --promise 0.99", f"capacity {R1} --cards --tpot 60ms",
+    f"{DAY} --availability 0.99", f"capacity {R1} --scaling --tpot 60ms",
     GOAL.format("r1-64-users-8xh20"), GOAL.format("--model r1 --card h20 --cards 8 --users 64"),
     "dev validate --system s2-other-engine", "dev validate --energy",
     "calibrate s2-other-engine-tpot",

@@ -25,9 +25,9 @@ def answer(capsys):
 
 
 def test_users_ask_as_often_as_their_requests(answer):
-    found = answer(*DAY, "--daily-requests=200000", "--think-time=60 s", "--promise=0.99")
+    found = answer(*DAY, "--daily-requests=200000", "--think-time=60 s", "--availability=0.99")
     assert found["failures"]["share_low"] < found["failures"]["share"] <= 1
-    users = answer(*DAY, "--daily-users=10000", "--questions=20")
+    users = answer(*DAY, "--daily-users=10000", "--requests-per-user=20")
     assert users["day"]["requests"] == 200_000
     assert users["day"]["replicas"] == found["day"]["replicas"]
 

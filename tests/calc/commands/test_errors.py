@@ -57,7 +57,7 @@ SENTENCES = [
     (f"simulate {AWQ} --users 1 --turns 1000", "of prompt and answer"),
     ("cost s1-plan-c", "not how long they are"), (f"cost {R1} --api common", "sells no tokens"),
     (f"cost {R1} --price 2", "expected a price such as 2 USD/h"),
-    (f"capacity {R1}", "nothing is asked for"), (f"{DAY} --promise 1", "at most 1"),
+    (f"capacity {R1}", "nothing is asked for"), (f"{DAY} --availability 1", "at most 1"),
     (f"{DAY} --turns 3", "expected --think-time as well"), (f"{DAY} --ttft 1GB", "wrong unit"),
     (f"{DAY} --ttft 1us", "which more replicas do not mend"),
     (f"decide {AWQ} --breakeven concurrency", "expected --against beside it"),
@@ -72,7 +72,7 @@ SENTENCES = [
     ("deploy s1-plan-c -o OUT --engine vllm@0.13", "--set parallelism.expert_parallel=32"),
     # a request longer than the positions of the model
     *((f"{command} --set workload.context_tokens=1000000", "163,840") for command in (
-        f"cost {R1}", f"decide {R1}", f"capacity {R1} --cards",
+        f"cost {R1}", f"decide {R1}", f"capacity {R1} --scaling",
         f"estimate {R1} --engines=vllm@0.11.0,sglang@0.5.6")),
     (f"deploy {R1} -o /sys/mine", "/sys"),
     (f"sweep {R1} --axis workload.concurrency=1,2 --workers 1 -o /sys/mine", "/sys")]
