@@ -54,7 +54,7 @@ from catalogue.engine import UNNAMED, stated_release
 from catalogue.kernels import Kernel, Quality, quality
 from catalogue.messages import Pair
 from catalogue.planning import MEAN, UNITS, CardRange, Goal
-from catalogue.reading.files import is_file, store
+from catalogue.reading.files import ParamsError, is_file, make_folder, store
 from catalogue.reading.units import human
 
 MOST_REJECTED = 4  # formats
@@ -460,6 +460,11 @@ class SearchReport:
 
         Raises ParamsError for a folder that cannot be written to, or that has another such file.
         """
+        try:
+            make_folder(folder)
+        except OSError as error:
+            raise ParamsError(f"{folder}: cannot be written ({(error.strerror or '').lower()})."
+                              ) from None
         paths = []
         for rank, row in enumerate((row.row for row in self.rows), 1):
             path = folder / f"{self.goal.id}-{rank}.yml"
