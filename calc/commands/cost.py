@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,7 +32,7 @@ from catalogue import ParamsError, load, load_deployment, load_prices
 from catalogue.deployments.admission import longest_request
 from catalogue.entries.operation import OWNERSHIPS, Prices
 from catalogue.reading.jsonfile import finite
-from catalogue.reading.units import DIMENSIONLESS, HOUR, plain
+from catalogue.reading.units import DIMENSIONLESS, HOUR, YEAR, plain
 
 if TYPE_CHECKING:
     from calc.answer.service import Service
@@ -98,19 +99,29 @@ def command(scenario: str, settings: tuple[str, ...], price: str | None, prices:
     reached = seen.throughput if seen else answer.quantities["output_throughput"]
     beside = (PrefillPool(deployed.pools[0], deployed.answers[0].everything)
               if deployed.pair else None)
-    result = cost(pool, answer.everything, reached, price_list, options, beside)
+    def cost_with(**changed: Any) -> tuple[CostOptions, Cost]:
+        chosen = replace(options, **changed)
+        return chosen, cost(pool, answer.everything, reached, price_list, chosen, beside)
+
+    result = cost_with()[1]
+    if result.hour is None and result.hour_of_parts is not None:
+        options, result = cost_with(price=replace(
+            result.hour_of_parts, source="from the server, energy and upkeep"))
     needed = None if daily_requests is None else fleet(
-        pool, result.cards, day.rates(daily_requests), reached.value, price_list, options).as_json()
+        pool, result.cards, day.rates(daily_requests), reached.value, price_list, options)
+    if needed and utilisation is None:
+        options, result = cost_with(utilisation=needed.utilisation)
     lists = list_data(service, crossovers(pool, result, options, service, price_list))
     caveats = notes(*deployed.pools)
     return View(verdict(deployed, result, options),
                 {**caveats, "scenario": deployment_id(deployed.pools),
                  "fits": deployed.fits, "devices": deployed.devices,
                  "currency": result.currency, "utilisation": options.utilisation,
-                 **result.as_json(), "fleet": needed, "lists": lists},
+                 **result.as_json(), "fleet": needed and needed.as_json(), "lists": lists},
                 None if deployed.fits and result.hour else False,
-                cost_figures(deployed, result, options, f"{service.id}:{name}"),
-                [*caveats.values(), *(fleet_blocks(needed) if needed else ())],
+                cost_figures(deployed, result, options, f"{service.id}:{name}", (
+                    price_list.years.value / YEAR if price_list.years else math.nan)),
+                [*caveats.values(), *(fleet_blocks(needed.as_json()) if needed else ())],
                 csv_table(result.amounts), {"details": detail_tables(result, service, lists)})
 
 
@@ -137,11 +148,12 @@ def verdict(deployed: Service, result: Cost, options: CostOptions) -> str:
         return f"DOES NOT FIT: {what}; costs are those of cards with enough memory"
     if result.hour is None:
         return f"NO PRICE: {what}"
-    tokens = result.amounts["per_million_output"].formatted("en")
-    return f"{tokens} per million output tokens: {what}, {options.utilisation:.0%} utilised"
+    tokens = result.amounts["per_million_output_whole"].formatted("en")
+    return (f"{tokens} per million output tokens, prompts included: {what}, "
+            f"{percent(options.utilisation)} utilised")
 
 
-def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str
+def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str, years: float
                  ) -> list[tuple[str, str]]:
     """The figures of most interest: tokens, hour, energy, the API and owning."""
     from calc.costing.ownership import unpriced
@@ -155,8 +167,8 @@ def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str
         start = (f"cheaper from {percent(share.value)} utilisation on ({span_of(share.ends)})"
                  if share.value <= 1 else "never cheaper")
         lines = [
-            ("tokens", f"{amounts['per_million_input']} per million input, "
-             f"{amounts['per_million_output_whole']} per million output, prompts included"),
+            ("split", f"{amounts['per_million_input']} per million input tokens and "
+             f"{amounts['per_million_output']} per million output tokens"),
             ("hour", f"{amounts['per_hour']} for {deployed.devices} cards: a card's hour "
              f"({options.ownership}) is {hour}, {origin(result.hour)}"),
             ("user", f"{amounts['per_user_month']} a month at "
@@ -172,7 +184,7 @@ def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str
                       f"{amounts['cards_power']} busy{site}"))
     if "capital" in amounts:
         lines += [("owning", f"{amounts['capital']} of capital, {amounts['yearly']} a year"),
-                  ("TCO", amounts["tco"])]
+                  ("TCO", f"{amounts['tco']} over {plain(years)} years, discounted")]
         if back := result.amounts.get("payback"):
             paid = f"after {back.text} years" if math.isfinite(back.value) else "never"
             lines.append(("paid back", f"{paid} at the API's price"))
@@ -181,7 +193,7 @@ def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str
 
 def percent(share: float | None) -> str:
     """A utilisation; above 1 it is never reached."""
-    return "never" if share is None or share > 1 else f"{share:.0%}"
+    return "never" if share is None or share > 1 else f"{100 * share:.2g}%"
 
 
 def span_of(shares: Iterable[float | None]) -> str:
@@ -193,7 +205,7 @@ def fleet_blocks(needed: Mapping[str, Any]) -> list[Block]:
     """Deployments that a day needs, and the cost of an hour of them by way of paying."""
     most, mean = needed["deployments"].values()
     return [f"Deployments that the day needs: {most} at most, {plain(mean)} on average; "
-            f"{needed['utilisation']:.0%} utilised if all run all day.",
+            f"{percent(needed['utilisation'])} utilised if all run all day.",
             Table(("way of paying", "mean hour"), sorted(needed["per_hour"].items(), key=(
                 lambda way: way[1])), units={"mean hour": needed["currency"] or DIMENSIONLESS})]
 

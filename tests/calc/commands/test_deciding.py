@@ -24,6 +24,15 @@ def answer(capsys):
     return call
 
 
+@pytest.mark.parametrize("requests", [40_000, 3_000_000])
+def test_tokens_of_a_day_cost_what_its_deployments_cost(answer, requests):
+    found = answer("cost", R1, *(f"--set={setting}" for setting in LENGTHS), "--price=2 USD/h",
+                   f"--daily-requests={requests}")
+    price = found["amounts"]["per_million_output_whole"]["value"]
+    assert price * requests * 200 / 1e6 == pytest.approx(
+        found["fleet"]["deployments"]["most"] * 24 * found["devices"] * 2, rel=1e-9)
+
+
 def test_users_ask_as_often_as_their_requests(answer):
     found = answer(*DAY, "--daily-requests=200000", "--think-time=60 s", "--availability=0.99")
     assert found["failures"]["share_low"] < found["failures"]["share"] <= 1
