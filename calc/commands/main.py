@@ -110,7 +110,16 @@ Predict memory, latency, throughput and cost of DeepSeek-class models on any car
 Completion, in a line of ~/.bashrc (zsh_source, fish_source likewise):
   eval "$(_WILL_IT_FIT_COMPLETE=bash_source will-it-fit)"
 """)
-click.version_option(calc.__version__, message="%(prog)s %(version)s")(cli)
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        click.echo(f"{SCRIPT} {calc.__version__}")  # looked up only here: that takes a while
+        ctx.exit()
+
+
+cli.params.append(click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False,
+                               help="Show the version.", callback=_print_version))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

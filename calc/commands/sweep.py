@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
-from calc.commands import INTERRUPTED
 from calc.commands.options import cli_command, output_option, scenario_argument, settings_option
 from calc.commands.view import Table, View, joined, progress
 from calc.sweeping.plan import CHUNK, PER_DEVICE, Sweep
-from calc.sweeping.run import ROW, Result, swept
+from calc.sweeping.run import Result, swept
 from catalogue import ParamsError, symbols
 
 SHOWN = 16  # rows of the table, without --details
@@ -59,15 +57,8 @@ def command(scenario: str, axes: tuple[str, ...], settings: tuple[str, ...],
     sweep = Sweep(scenario, dict(map(axis, axes)), settings,
                   dict.fromkeys(smallest, -1) | dict.fromkeys(largest, +1), best, every,
                   quantities, chunk)
-    try:
-        with progress() as report:
-            result = swept(sweep, output, workers, scheduler, partial(report, "chunks"))
-    except KeyboardInterrupt:
-        print("interrupted: " + ("finished chunks are kept, the same command continues." if output
-                                 else "nothing is kept; -o DIR keeps finished chunks."),
-              file=sys.stderr)
-        raise click.exceptions.Exit(INTERRUPTED) from None
-    return sweep_view(result)
+    with progress() as report:
+        return sweep_view(swept(sweep, output, workers, scheduler, partial(report, "chunks")))
 
 
 def axis(text: str) -> tuple[str, str]:
@@ -80,38 +71,23 @@ def axis(text: str) -> tuple[str, str]:
 
 def sweep_view(result: Result) -> View:
     """What is kept, and what was left out and why."""
-    plan = result.plan
-    fit = plan.count - sum(count for count, _ in result.left.values())
+    plan, data, defined = result.plan, result.as_json(), symbols()
+    fit = plan.count - sum(one["rows"] for one in data["left_out"])
     wanted = joined(f"{'highest' if sign > 0 else 'lowest'} {name.replace('_', ' ')}"
                     for name, sign in plan.objectives.items())
-    left = [f"left out {count:,}: {reason}, such as " + " ".join(
-        f"{path}={text}" for path, text in plan.settings(first).items())
-        for reason, (count, first) in sorted(result.left.items(), key=lambda item: -item[1][0])]
+    left = [f"left out {one['rows']:,}: {one['reason']}, such as " + " ".join(
+        f"{path}={text}" for path, text in one["first"].items())
+        for one in sorted(data["left_out"], key=lambda one: -one["rows"])]
     if result.folder:
         left.append(f"{plan.chunks:,} files of sweep {plan.key} in {result.folder}")
-    if plan.every:
-        return View(f"{fit:,} of {plan.count:,} deployments fit", result.as_json(), body=left,
-                    rows=Table(("files",), [(str(result.folder),)]), sections={"details": []})
-    table = kept_table(result)
-    count = len(table.rows)
-    what = "best" if plan.best else "on the Pareto front"
-    rest = count - SHOWN
+    rows = [row["settings"] | row for row in data["deployments"]]
+    table = Table.of(
+        rows, *(path for axis in plan.axes if len(axis.values) > 1 for path in axis.paths),
+        *plan.names, **{name: defined[symbol].unit for name, symbol in PER_DEVICE.items()})
+    kept = "best" if plan.best else "on the Pareto front"
     return View(
-        f"{count:,} of {plan.count:,} deployments {what} ({wanted}); {fit:,} fit",
-        result.as_json(), body=[
-            *left, Table(table.columns, table.rows[:SHOWN], units=table.units),
-            *([f"{rest:,} more: --details"] if rest > 0 else [])],
+        f"{fit:,} of {plan.count:,} deployments fit" + (
+            "" if plan.every else f", {len(rows):,} {kept} ({wanted})"), data, body=[
+            *left, *([replace(table, rows=table.rows[:SHOWN])] if rows else []),
+            *([f"{len(rows) - SHOWN:,} more: --details"] if len(rows) > SHOWN else [])],
         rows=table, sections={"details": [table]})
-
-
-def kept_table(result: Result) -> Table:
-    """Deployments that are kept: what varies, and their quantities."""
-    plan, defined = result.plan, symbols()
-    paths = [path for axis in plan.axes if len(axis.values) > 1 for path in axis.paths]
-    rows: list[tuple[Any, ...]] = []
-    for row in range(len(result.rows.get(ROW, ()))):
-        settings = result.settings(row)
-        rows.append((*(settings[path] for path in paths),
-                     *(float(result.rows[name][row]) for name in plan.names)))
-    units = {name: defined[symbol].unit for name, symbol in PER_DEVICE.items() if symbol in defined}
-    return Table((*paths, *plan.names), rows, units=units)
