@@ -21,6 +21,7 @@ from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import nearest_names
 from catalogue.reading.synonyms import key_meant
+from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.values import (
     Provenance,
     Ref,
@@ -45,6 +46,7 @@ SEE = {"scenarios": "estimate", "goals": "search", "models": "show", "devices": 
 NESTED = {"startups": "measurements/memory"}
 """Folders of kinds that are not named after their kind."""
 WITHOUT_MAKER = ("devices",)  # kinds whose entries are found without the first part: 910B2
+HERE = Path("command line")  # beside which the files of the current folder are
 
 
 def folder_of(kind: str) -> Path:
@@ -99,13 +101,14 @@ def plain(text: str) -> str:
 def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path:
     """The file of an entry: a path, an identifier, or another of its names.
 
-    A path is looked for beside the file that names it (``beside``, if one does), from the current
-    folder, and from the project's root. A name that is no identifier of the catalogue may be that
-    of a file beside a reader's own. It may be written in any case; ``also`` in the file of an entry
-    holds its further ones. Of a device the last part is enough where only one ends so.
+    A path is looked for beside the file that names it (``beside``, if one does; ``HERE`` of the
+    command line), from the current folder, and from the project's root. A name that is none of the
+    catalogue may be that of a file beside a reader's own. It may be written in any case; ``also``
+    in the file of an entry holds its further ones. Of a device the last part is enough where only
+    one ends so.
 
     Raises ParamsError naming the nearest identifiers when there is no such entry, and all that are
-    meant where a name is that of several.
+    meant where a name is that of several, of the catalogue or of it and a file.
     """
     text = str(reference).strip()
     if not text or not text.isprintable() or len(text) > MAX_NAME:
@@ -121,10 +124,11 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
                 problem = f"cannot be read ({(error.strerror or 'refused').lower()})"
         if not _PUBLISHED.fullmatch(text) or text.endswith((".yml", ".yaml")):
             raise ParamsError(f"{text}: {problem}{_files_near(text, beside)}.")
-    if stands(kind, text):
+    if stands(kind, text) and not (beside and yamlfile.is_own(beside)):
         return file_of(kind, text)
     neighbour = (beside.parent if beside else Path()) / f"{text}.yml"
     if is_file(neighbour) and neighbour != beside and yamlfile.is_own(neighbour):
+        refuse_named_twice(kind, text, neighbour)
         return neighbour
     named = _meant(kind, text)
     if named is None:
@@ -133,6 +137,14 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
         raise ParamsError(f"'{text}' is a folder, expected a file or the name of {described(kind)}."
                           if is_folder(Path(text)) else _unknown(kind, text))
     return file_of(kind, named)
+
+
+def refuse_named_twice(kind: str, text: str, file: Path) -> None:
+    """Raise ParamsError for a name of a reader's file that the catalogue has, too."""
+    if named := _meant(kind, text):
+        other = f"{named}." if named != text else "rename that file."
+        raise ParamsError(f"'{text}' is {file.name} here and {described(kind)} of the catalogue: "
+                          f"write {file.name}, or {other}")
 
 
 def _files_near(text: str, beside: Path | None) -> str:
@@ -167,6 +179,8 @@ def _meant(kind: str, text: str) -> str | None:
 
 def _unknown(kind: str, text: str) -> str:
     """That there is no such entry, and what there is: several of that name, or the nearest."""
+    if wide := full_width(text):
+        return f"'{text}': {wide}, write {half_width(text)}."
     existing, wanted = names(kind), plain(text)
     for other in SEE if kind in SEE else ():
         if entry := _meant(other, text):
@@ -202,7 +216,9 @@ NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
     """The file of an entry that another file names, as :func:`locate`; a reader's own is read, so
     that what is made of the other follows it."""
-    if not is_path(reference) and stands(kind, reference):
+    neighbour = beside.parent / f"{reference}.yml" if beside else None
+    if not is_path(reference) and stands(kind, reference) and not (
+            neighbour and is_file(neighbour)):
         return file_of(kind, reference)
     path = locate(kind, reference, beside)
     return path if stands(kind, path.stem) and path == file_of(kind, path.stem) else (
@@ -471,11 +487,13 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
     match problem["type"]:
         case "extra_forbidden":
             near = _near(cls, keys[len(above):])
+            if wide := full_width(str(keys[-1])):
+                return line, f"{where}: {wide} in '{name}', write {half_width(str(keys[-1]))}."
             hint = (_meant_key(near, keys[len(above):]) if near else
                     f"expected one of {', '.join(fields_at(cls, keys[len(above):-1]))}")
             return line, f"{where}: unknown key '{name}', {hint}."
         case "missing":
-            return line, f"{where}: the key '{name}' is missing."
+            return line, f"{where}: the key '{name}' is missing{_sample(cls, keys[len(above):])}."
         case "value_error":
             message = str(raised)
         case _:
@@ -490,11 +508,35 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
             message += f", found '{str(value)[:40]}'" if value is not None else ", found nothing"
             if problem["type"] == "list_type" and isinstance(value, (str, int)):
                 message += f": write [{str(value)[:40]}]"
-            if problem["type"] == "string_type" and isinstance(value, bool) and keys in file.lines:
-                word = file.word(keys, value)
-                message = f'YAML reads {word} as {str(value).lower()}: write "{word}"'
+    value = problem["input"]
+    if value is None and message.startswith("expected a text"):
+        message += ", found nothing"
+    if isinstance(value, bool) and keys in file.lines and re.search(
+            "a text|the name of", message):
+        word = file.word(keys, value)
+        message = f'YAML reads {word} as {str(value).lower()}: write "{word}"'
+    elif isinstance(value, int) and message.startswith("expected a text"):
+        message = f'{value} is read as a number: write "{value}"'
+    written = value.get("value") if isinstance(value, dict) else value
+    if isinstance(written, str) and (wide := full_width(written)):
+        message = f"{wide}, write {f'{keys[-1]}: ' if keys else ''}{half_width(written)}"
     stop = "" if message.endswith("?") else "."
     return line, f"{where}: {name + ': ' if name and not origins else ''}{message}{stop}"
+
+
+def _sample(cls: type[Entry], keys: KeyPath) -> str:
+    """A key as the template of its kind has it, for a message; empty where none does."""
+    kind = next((kind for kind in KINDS if class_of(kind) is cls), "")
+    template = ROOT / "templates" / f"{kind.removesuffix('s')}.yml"
+    if not is_file(template):
+        return ""
+    line = re.search(rf"^[ #]*({keys[-1]}:(?: [^#\n]+)?)(?:#.*)?(?:\n  (\w+: [^#\n]+))?",
+                     template.read_text("utf-8"), re.MULTILINE)
+    if line is None:
+        return ""
+    first = line[1].strip()
+    return f", such as {first} {{{line[2].strip()}}}" if first.endswith(":") and line[2] else (
+        f", such as {first}")
 
 
 def _other_kind(cls: type[Entry], file: YamlFile) -> str | None:

@@ -127,8 +127,18 @@ Part = Annotated[float, Plain("1", exclusive=False, maximum=1)]
 Percent = Annotated[int, BeforeValidator(_percent), WithJsonSchema({"type": ["number", "string"]})]
 Ratio = Annotated[float, Plain("1", exclusive=False)]
 MoneyLimit = Ratio
-MoneyText = Annotated[Words, BeforeValidator(  # without a currency it is refused where it is read
-    lambda raw: str(raw) if type(raw) is int else raw)]
+
+
+def _in_currency(unit: str) -> BeforeValidator:
+    def text(raw: Any) -> Any:
+        if isinstance(raw, (int, str)) and not re.search("[A-Za-z$¥]", str(raw)):
+            raise ValueError(f"'{raw}' names no currency: write {raw} {unit}")
+        return raw
+    return BeforeValidator(text)
+
+
+Capital = Annotated[Words, _in_currency("USD")]
+Hourly = Annotated[Words, _in_currency("USD/h")]
 Cards = Annotated[int, Plain("1", integer=True, maximum=MOST_CARDS)]
 Degree = Annotated[int, Plain("1", integer=True)]
 DegreeOrZero = Annotated[int, Plain("1", integer=True, exclusive=False)]
@@ -148,7 +158,7 @@ class Offer(Entry):
 
     device: DeviceName
     node: NodeName | None = None
-    price: MoneyText | None = None
+    price: Hourly | None = None
 
 
 class CardRange(Entry):
@@ -245,8 +255,8 @@ class Limits(Entry):
     throughput: TokenRate | None = None
     cost: MoneyLimit | None = None
     power: WattsLimit | None = None
-    budget: MoneyText | None = None
-    rent: MoneyText | None = None
+    budget: Capital | None = None
+    rent: Hourly | None = None
     quality: Points | None = None
 
     def violations(self) -> Iterator[Problem]:

@@ -133,7 +133,7 @@ class _Builder:
     def entry(self, kind: str, name: str, reference: Plain) -> tuple[Any, str]:
         """An entry of the catalogue, and how a file in any folder refers to it."""
         try:
-            entry = library.load(kind, str(reference))
+            entry = library.load(kind, str(reference), beside=library.HERE)
         except ParamsError as error:
             raise ParamsError(f"{self.option(name)}: {error}") from None
         path = library.locate(kind, str(reference))

@@ -35,6 +35,7 @@ from catalogue.reading.files import is_file, store
 from catalogue.reading.near import nearest_names
 from catalogue.reading.units import NONE
 from catalogue.reading.values import is_path
+from catalogue.reading.yamlfile import is_own
 
 COLUMNS = {
     "devices": ("type", "memory_capacity", "memory_bandwidth"),
@@ -145,6 +146,11 @@ def kind_and_reference(text: str) -> tuple[str, str]:
     if is_path(text):
         return kind_of(text), text
     kinds = ["engines"] if text in engine_names() else []
+    own = Path(f"{text}.yml")
+    if is_file(own) and is_own(own):
+        for kind in LISTED[:-1]:
+            library.refuse_named_twice(kind, text, own)
+        return kind_of(str(own)), str(own)
     for kind in LISTED[:-1]:
         try:
             find_scenario(text) if kind == "scenarios" else library.locate(kind, text)

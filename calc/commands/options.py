@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calc.commands.view import View, print_view
-from catalogue import ParamsError
+from catalogue import ParamsError, library
 from catalogue.deployments.admission import length_words, positions, too_long
 from catalogue.entries.models import Model
+from catalogue.reading.synonyms import key_meant
 from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.units import parse
 from catalogue.reading.values import is_path
@@ -88,7 +89,15 @@ SECTIONS = {"details": "the full result", "parts": "the time breakdown of one en
 
 def scenario_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the deployment, a name of the catalogue or a file."""
-    return click.argument("scenario", metavar="DEPLOYMENT")(function)
+    return click.argument("scenario", metavar="DEPLOYMENT", callback=unambiguous)(function)
+
+
+def unambiguous(_: click.Context, argument: click.Parameter, name: str | None) -> str | None:
+    """Return a name. Raises ParamsError for one of the catalogue and of a file here."""
+    kind = "goals" if argument.name == "goal" else "scenarios"
+    if name and library.stands(kind, name):
+        library.locate(kind, name, library.HERE)
+    return name
 
 
 LIMITS = {
@@ -120,7 +129,7 @@ def plan_options(argument: str = "deployment",
             f"Save the {argument} described by the options to a file."))(function)
         for name, (metavar, text) in reversed([*options.items()]):
             function = click.option(f"--{name}", metavar=metavar, help=text)(function)
-        return click.argument(argument, required=False)(function)
+        return click.argument(argument, required=False, callback=unambiguous)(function)
 
     return add
 
@@ -141,8 +150,10 @@ def planned(deployment: str | None, values: dict[str, Any], plan: Callable[..., 
     if deployment is not None:
         if stated or save:
             option = next(iter(stated), "save")
+            key = key_meant(option)
+            instead = f"; write --set {key}={stated[option]}" if key else ""
             raise ParamsError(f"--{option}: describes a deployment without a file, expected no "
-                              f"'{deployment[:60]}' beside it; --set overrides keys of a file.")
+                              f"'{deployment[:60]}' beside it{instead}.")
         return deployment, ()
     if lacking := [name for name in ("model", "card") if name not in stated]:
         raise ParamsError(f"--{lacking[0]}: expected a name or file, or --model and --card, "

@@ -24,6 +24,7 @@ from catalogue import ParamsError, Scenario, library, load_scenario
 from catalogue.deployments import loading
 from catalogue.deployments.physics_inputs import Knob, mechanism_problems
 from catalogue.entries.calibrations import QUEUED, VARYING, CalibrationFile, Metric
+from catalogue.reading.yamlfile import display_path
 
 METRICS: tuple[str, ...] = get_args(Metric)
 VARIED = ("concurrency", "input_tokens", "output_tokens")
@@ -159,8 +160,9 @@ def system(scenario: Scenario) -> System:
     """
     measured = scenario.measured
     if measured is None:
-        raise ParamsError(f"'{scenario.id}': nothing was measured of it, expected 'measured: "
-                          "my-rows.yml' in its file (`new measurements`).")
+        raise ParamsError(f"{display_path(scenario.path)}:1: nothing was measured of "
+                          f"'{scenario.id}': the key 'measured' is missing, such as measured: "
+                          "my-rows.yml; `will-it-fit new measurements` prints a template.")
     if lost := [column for column in VARIED if column not in measured.columns]:
         raise ParamsError(f"{scenario.file.measured}: a row needs the column '{lost[0]}' beside "
                           f"what was measured, found {', '.join(measured.columns)}.")

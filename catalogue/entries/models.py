@@ -465,7 +465,7 @@ class Model(Called):
             written = stated.get("value") if isinstance(stated, dict) else stated
             if stated is not None and str(written) != str(count):
                 raise ValueError(f"'{name}' is {str(written)[:40]}, but 'layers' adds up to "
-                                 f"{count}, expected that or nothing")
+                                 f"{count}: write {count}, or leave the key out")
         return raw | {name: {"value": count, "kind": "derived"}
                       for name, count in needed.items() if raw.get(name) is None}
 

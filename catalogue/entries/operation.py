@@ -315,7 +315,8 @@ HourShare = Annotated[float, Field(ge=0, le=LARGEST)]
 
 def _day(hours: tuple[float, ...]) -> tuple[float, ...]:
     if len(hours) != HOURS:
-        raise ValueError(f"expected {HOURS} numbers, one for each hour of a day")
+        raise ValueError(f"expected {HOURS} numbers, one for each hour of a day, "
+                         f"found {len(hours)}")
     if not any(hours):
         raise ValueError("no hour has any requests, expected at least one with more than 0")
     return hours

@@ -306,8 +306,10 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
     value = low = high = si_number(stated.value, rule)
     unit = units.unit_of(stated.value) if rule.unit == ANY_UNIT else rule.unit
     if rule.among and unit not in rule.among:
+        usual = [name.replace("/s", "/h").replace("/J", "/kWh") if name[:3] in units.MONEY else name
+                 for name in rule.among]
         raise ValueError(f"'{stated.value}' has the wrong unit, expected a quantity in "
-                         f"{' or '.join(rule.among)}")
+                         f"{' or '.join(usual)}, such as {units.split(stated.value)[0]} {usual[0]}")
     if stated.range:
         if not rule.spread:
             raise ValueError("a shape, a layout or a length is exact and has no range")

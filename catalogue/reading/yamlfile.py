@@ -250,7 +250,8 @@ class _Reader:
                              else "a key must be plain text")
             key = self._text(event)
             if key in result:
-                self._refuse(event, f"the key '{key[:60]}' is given twice")
+                self._refuse(event, f"the key '{key[:60]}' is given twice, first on line "
+                                    f"{self.lines[*keys, key]}")
             inside = (*keys, key)
             self.lines[inside] = _line(event)
             result[key] = self._value(self._event(), inside)

@@ -26,7 +26,7 @@ CASES = [  # file, text of it, text in its place, line and message
      "'hf-deepsek-v3' is not in params/sources/, expected hf-deepseek-v3, or words that say "
      'where to look, such as "data sheet, page 2".'),
     ("devices", "vendor: Nobody", "vendor: Nobody\nvendor: Twice",
-     "4: the key 'vendor' is given twice."),
+     "4: the key 'vendor' is given twice, first on line 3."),
     ("devices", "vendor: Nobody", "vendor: [", "3: a bracket is not closed."),
     ("devices", "vendor: Nobody", "vendor： Nobody", "3: a full-width colon '：', write ': '."),
     ("devices", "vendor: Nobody", "vendor:Nobody",
@@ -46,6 +46,15 @@ CASES = [  # file, text of it, text in its place, line and message
      "12: unknown key 'parallelism.max_model_len', did you mean 'workload.context_tokens'."),
     ("devices", "range: [0.7, 0.9]", "range: 0.7-0.9",
      "7: hbm_efficiency.range: expected both ends of a range, such as [0.6, 0.8]."),
+    ("devices", "vendor: Nobody", "vendor: 910",
+     '3: vendor: 910 is read as a number: write "910".'),
+    ("devices", "type: gpu", "note: no\ntype: gpu", '4: note: YAML reads no as false: write "no".'),
+    ("devices", "1.6 TB/s", "１.6 TB/s",
+     "6: memory_bandwidth: a full-width '１', write memory_bandwidth: 1.6 TB/s."),
+    ("devices", "vendor: Nobody", "vendor（x）: Nobody",
+     "3: a full-width '（' in 'vendor（x）', write vendor(x)."),
+    ("devices", "vendor: Nobody", 'like: "h200，h20"',
+     "3: like: 'h200，h20': a full-width '，', write h200,h20."),
     ("devices", "vendor: Nobody", "vendor: no", '3: vendor: YAML reads no as false: write "no".'),
     ("devices", "1.6 TB/s", "3 Tb/s", "6: memory_bandwidth: '3 Tb/s' is 375 GB/s, are bits meant? "
      "write 375 GB/s or 3 TB/s."),
@@ -119,7 +128,7 @@ CASES = [  # file, text of it, text in its place, line and message
     ("powers/nvidia-h200", "loaded: {value: 0.164, range: [0.15, 0.18]", "loaded: {value: 0.4",
      "8: 'loaded' exceeds 'awake'."),
     ("loads/alibaba-r1", "35.1, 18.9]", "35.1]",
-     "9: hours: expected 24 numbers, one for each hour of a day."),
+     "9: hours: expected 24 numbers, one for each hour of a day, found 23."),
 ]
 SETTINGS = [  # deployment, what is set, message
     ("s0-scenario-1", ["mechanisms.concurrency=4"], "--set mechanisms.concurrency=4: "
@@ -206,3 +215,16 @@ def test_every_card_is_nearest_to_its_title_with_a_memory_size(size):
             told = sentence(catalogue.load, "devices", f"{title}{size}")
             first = re.search("nearest names are ([^,;]+)", told)[1]
             assert catalogue.load_device(first).id == card
+
+
+@pytest.mark.parametrize(("name", "or_else"), [
+    ("h200", "nvidia-h200-sxm"), ("nvidia-h200-sxm", "rename that file")])
+def test_name_of_the_catalogue_and_of_a_file_is_refused(tmp_path, name, or_else):
+    """The file is meant by its name with the ending, an entry by its identifier."""
+    spoilt(tmp_path / f"{name}.yml", DEVICE, "", "")
+    plan = spoilt(tmp_path / "plan.yml", "scenarios/h200-r1-vllm-tp8", "device: nvidia-h200-sxm",
+                  f"device: {name}")
+    line = plan.read_text("utf-8").split("device:")[0].count("\n") + 1
+    assert sentence(catalogue.load_scenario, plan) == (
+        f"{plan}:{line}: device: '{name}' is {name}.yml here and a card of the catalogue: write "
+        f"{name}.yml, or {or_else}.")

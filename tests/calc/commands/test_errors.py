@@ -14,7 +14,7 @@ MODEL = PROJECT / "tests/catalogue/models/configs/deepseek-v3.2.json"
 PLACES = ("OUT", "LOOP", "EMPTY", "LENGTHS", "PIPE")
 SENTENCES = [
     ("frobnicate", "frobnicate"), ("estimate", "expected a name or file, or"),
-    (f"estimate {R1} --users 3", "--set overrides keys of a file"),
+    (f"estimate {R1} --users 3", "write --set workload.concurrency=3."),
     ("estimate --model r1 --card h2000", "the nearest names are H200"),
     ("estimate mine.yml --tp 8", "did you mean --set parallelism.tensor_parallel=8"),
     ("estimte", "'estimate'"), ("audit", "dev audit"),
