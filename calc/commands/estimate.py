@@ -57,24 +57,26 @@ OF_BOTH = (*LATENCIES, "tpot", "output_throughput")  # what one of two pools alo
 
 @cli_command("estimate",
              "--model deepseek-r1 --card h200 --cards 8 --users 64 --input 2k --output 1k",
-             "plan.yml --set parallelism.tensor_parallel=16",
+             "plan.yml --set workload.concurrency=128",
              "h200-r1-vllm-tp8 --engines vllm@0.11,sglang@0.5.6",
              sections=("details", "parts", "inputs"))
 @plan_options()
 @settings_option
 @lengths_options
 @click.option("--engines", metavar="A,B", help=(
-    "Compare the deployment under several engines, ENGINE@RELEASE each."))
-@click.option("--calibration", metavar="NAME", help="Use a calibration of params/calibrations/.")
+    "Compare several engines, each given as ENGINE@RELEASE."))
+@click.option("--calibration", metavar="NAME", help=(
+    "Apply a calibration (`will-it-fit list calibrations`)."))
 @click.option("--alternatives", is_flag=True, help=(
-    "Search the same cards for better deployments (default: only if it does not run)."))
+    "Search the same cards for better deployments (default: only if the deployment does not "
+    "fit)."))
 def command(deployment: str | None, settings: tuple[str, ...], lengths: str | None,
             variation: str | None, engines: str | None, calibration: str | None,
             alternatives: bool, **options: Any) -> View:
     """Does a deployment fit? How fast is it? What limits it?
 
-    DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own
-    (`will-it-fit new scenario`); --model and --card describe one without a file.
+    DEPLOYMENT is a catalogue name (`will-it-fit list deployments`) or your own file (`will-it-fit
+    new deployment`). Without it, describe a deployment with --model and --card.
     """
     limits = {} if deployment is None else {name: options.pop(name) for name in LIMITS}
     scenario, defaults = planned(deployment, options, plan)

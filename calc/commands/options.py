@@ -251,7 +251,7 @@ def quantity(option: str, text: str, unit: str) -> float:
 def limit_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--ttft`` and ``--tpot``, the latency limits of requests."""
     function = click.option("--tpot", type=Number("s/token", above=True), metavar="TIME", help=(
-        "Limit on TPOT, e.g. '50 ms' or '20 tok/s' (default: from the "
+        "TPOT limit, e.g. '50 ms' or '20 tok/s' (default: from the "
         "deployment, else none)."))(function)
     return click.option("--ttft", type=Number("s", above=True), metavar="TIME", help=(
-        "Limit on TTFT, e.g. '2 s' (default: from the deployment, else none)."))(function)
+        "TTFT limit, e.g. '2 s' (default: from the deployment, else none)."))(function)
