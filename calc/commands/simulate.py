@@ -46,40 +46,47 @@ COUNT = Number("request", 1, integer=True)
 @scenario_argument
 @settings_option
 @click.option("--rate", type=Number("request/s", 1e-9), help=(
-    "Mean rate of independent arrivals, such as 2 per second (default: the load of the file)."))
+    "Mean rate of Poisson arrivals, in requests per second, e.g. 0.5 (default: from the "
+    "deployment)."))
 @click.option("--users", type=COUNT, help=(
-    "Concurrent users, who each wait for an answer and ask again."))
+    "Concurrent users, each with one request at a time; replaces --rate."))
 @click.option("--think-time", type=Number("s"), help=(
-    "Pause of a user between an answer and the next request (default 0 s)."))
+    "Think time between an answer and the user's next request, e.g. '30 s' (default: 0 s)."))
 @click.option("--requests", type=COUNT, help=(
-    f"Requests of the run (default {REQUESTS:,}, and at least {TURNS} of each user)."))
+    f"Number of requests to simulate (default: {REQUESTS:,}, at least {TURNS} per user)."))
 @click.option("--duration", type=Number("s"), help=(
-    "Time in which requests arrive, such as '10 min', in place of --requests."))
+    "Duration of the arrivals, e.g. '10 min'; replaces --requests."))
 @limit_options
 @lengths_options
 @click.option("--prefix-tokens", type=Number("token", 1, integer=True), help=(
-    "Tokens of a prefix that prompts share (default: none)."))
+    "Length in tokens of the shared prompt prefix (default: none)."))
 @click.option("--prefix-groups", type=Number("1", 1, integer=True), help=(
-    "Number of such prefixes, equally likely (default 1)."))
+    "Number of different prefixes, all equally likely (default: 1)."))
 @click.option("--turns", type=Number("1", 1, integer=True), help=(
-    "Turns of a conversation, whose prompts repeat earlier turns; needs --users (default 1)."))
+    "Turns per conversation; each prompt repeats the earlier turns. Requires --users "
+    "(default: 1)."))
 @click.option("--begin", type=click.Choice(("spread", "together")), help=(
-    "Users begin spread over one cycle of a request (default), or all at once."))
-@click.option("--ramp", type=Number("s"), help="Time over which the users begin.")
+    "Stagger user starts over one request cycle (spread, the default), or start all at once "
+    "(together)."))
+@click.option("--ramp", type=Number("s"), help=(
+    "Ramp-up time over which users start, e.g. '1 min'; replaces --begin."))
 @click.option("--policy", type=click.Choice(("mixed", "prefill-first")), help=(
-    "Steps mix prompts and decode as in vLLM, or prefill first (default: as the file says)."))
+    "Scheduling: mix prefill and decode in a step (as vLLM), or run prefill first (default: from "
+    "the deployment)."))
 @click.option("--prefill-coordination", type=click.Choice(get_args(Coordination)), help=(
-    "When ranks that share experts prefill (default: as the file says)."))
-@click.option("--max-num-seqs", type=COUNT, default=MOST_SEQUENCES, show_default=True,
-              help="Most requests in flight of one replica.")
+    "Prefill on data-parallel ranks that share experts: eager starts at once, delay waits for the "
+    "other ranks, balance admits no request while a rank is full (default: from the "
+    "deployment)."))
+@click.option("--max-num-seqs", type=COUNT, default=MOST_SEQUENCES,
+              help=f"Maximum concurrent requests per replica (default: {MOST_SEQUENCES}).")
 @seed_option
 def command(scenario: str, settings: tuple[str, ...], lengths: str | None, variation: str | None,
             begin: str | None, policy: str | None, prefill_coordination: str | None,
             **given: Any) -> View:
-    """What latencies do users see? Which share of requests meets the limits?
+    """What latencies do users see? What share of requests meets the limits?
 
-    Requests are simulated step by step, under a rate of arrivals or a number of users. DEPLOYMENT
-    is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own.
+    Simulates requests step by step at a given arrival rate or number of concurrent users.
+    DEPLOYMENT is a catalogue name (`will-it-fit list deployments`) or your own file.
     """
     rows, of_lengths = listed_lengths(lengths, variation)
     pools = [with_lengths(pool, rows)
