@@ -51,31 +51,33 @@ LABELS = {"crossover": "share of use from which it is cheaper than the API",
              "h200-r1-vllm-tp8 --api deepseek-api:v3.2", sections=("details",))
 @scenario_argument
 @settings_option
-@click.option("--price", metavar="PRICE", help=(
-    "Hour of a card, everything included: '2 USD/h', or with ends '1.5..3 USD/h' (default: the "
-    "catalogue's)."))
+@click.option("--price", metavar="MONEY/h", help=(
+    "All-in price per card-hour: '2 USD/h', or a range '1.5..3 USD/h' (default: catalogue "
+    "price)."))
 @click.option("--prices", metavar="NAME|FILE", help=(
-    "Prices of the catalogue or a file of your own (default: those of the card); --set "
-    "prices.years='3 year' overrides a key."))
+    "Price entry or your own file (default: the card's); override keys with --set "
+    "prices.KEY=VALUE, e.g. prices.years='3 year'."))
 @click.option("--ownership", type=click.Choice(OWNERSHIPS), help=(
-    "How the cards are paid (default: the first way that has a price)."))
+    "How the cards are paid for (default: the first option with a known price)."))
 @click.option("--utilisation", type=Number(least=1e-3, most=1), metavar="SHARE", help=(
-    "Share of the throughput that is used (default: the mean of a day whose busiest hour is at "
-    "full load)."))
-@click.option("--load", "day_load", default="azure-conversation", show_default=True,
-              metavar="NAME|FILE", help="How the requests of a day are spread over its hours.")
+    "Average utilisation, e.g. 60% (default: daily mean with the busiest hour at full load)."))
+@click.option("--load", "day_load", default="azure-conversation", metavar="NAME|FILE", help=(
+    "Hourly profile of a day's requests: a name (`will-it-fit list loads`) or your own file "
+    "(default: azure-conversation)."))
 @click.option("--daily-requests", type=Number("request", 1e-3, 1e12), help=(
-    "Requests a day: adds the number of deployments and their cost by way of paying."))
-@click.option("--user-requests", type=Number("request", 1e-3, 1e12), default="20",
-              show_default=True, help="Requests of a user a day.")
-@click.option("--api", default="deepseek-api", show_default=True, metavar="NAME[:LIST]", help=(
-    "Prices of an API to compare with, and one of its price lists (default: the first in force)."))
+    "Requests per day, e.g. 200k; also print the deployments needed and the cost under each "
+    "payment option."))
+@click.option("--requests-per-user", type=Number("request", 1e-3, 1e12), default="20",
+              help="Requests per user per day (default: 20).")
+@click.option("--api", default="deepseek-api", metavar="NAME[:LIST]", help=(
+    "API to compare with, optionally one of its price lists (default: deepseek-api, its first "
+    "current list)."))
 def command(scenario: str, settings: tuple[str, ...], price: str | None, prices: str | None,
             ownership: str | None, utilisation: float | None, day_load: str,
-            daily_requests: float | None, user_requests: float, api: str) -> View:
-    """What does a token cost? When is it cheaper than an API, or rented cards?
+            daily_requests: float | None, requests_per_user: float, api: str) -> View:
+    """What does a token cost? When is self-hosting cheaper than an API, or than rented cards?
 
-    DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own.
+    DEPLOYMENT is a catalogue name (`will-it-fit list deployments`) or your own file.
     """
     from calc.answer.service import estimate_service
     from calc.costing.cost import CostOptions, PrefillPool, cost, crossovers, fleet
@@ -95,7 +97,7 @@ def command(scenario: str, settings: tuple[str, ...], price: str | None, prices:
     service, name = service_of(api)
     options = CostOptions(
         ownership or way_of(pool.device, price_list), stated(price) if price else None,
-        utilisation or 1 / day.peak, user_requests, (service.sold or {})[name])
+        utilisation or 1 / day.peak, requests_per_user, (service.sold or {})[name])
     reached = seen.throughput if seen else answer.quantities["output_throughput"]
     beside = (PrefillPool(deployed.pools[0], deployed.answers[0].everything)
               if deployed.pair else None)
