@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from calc.answer.display import default_lines, heading
 from calc.answer.quickplan import goal_plan
 from calc.commands.options import (
     PLAN_OPTIONS,
+    Number,
     cli_command,
     plan_options,
     planned,
@@ -36,12 +38,13 @@ KEYS = {"model": "model", "card": "devices", "cards": "cards.most", "users": "de
         "tpot": "limits.tpot"}
 """Option -> key of a goal that says the same."""
 OPTIONS = PLAN_OPTIONS | {
-    "card": ("NAME,...", "Cards to choose from: names (h200, 910B2) or files of your own."),
-    "cards": ("NUMBER", "Most cards (default: those of four servers)."),
-    "users": ("NUMBER", "Requests in flight at once (default: as many as limits allow)."),
+    "card": ("NAME,...", "Cards to choose from: catalogue names, e.g. h200, or your own files."),
+    "cards": ("NUMBER", "Maximum number of cards (default: four servers' worth)."),
+    "users": ("NUMBER", "Concurrent users, each with one request at a time (default: as many as "
+              "the limits allow)."),
     "engine": ("NAME,...", "Engines to choose from (default: all)."),
-    "precision": ("NAME,...", "Formats to choose from (default: all that run)."),
-    "price": ("MONEY/h", "Price of a card, such as '2 USD/h' (default: of the catalogue).")}
+    "precision": ("NAME,...", "Weight formats to choose from (default: all that run)."),
+    "price": ("MONEY/h", "Price per card-hour, e.g. '2 USD/h' (default: the catalogue price).")}
 LEGEND = (
     "TP: cards that share each layer; PP: pipeline stages; DP: ranks with requests and cache of "
     "their own; DCP: cards that share a request's cache.",
@@ -53,25 +56,26 @@ LEGEND = (
     "in space.spares.")
 
 
-@cli_command("search", "--model v4-flash --card h20 --cards 16 --users 200 --tpot '33 ms'",
+@cli_command("search", "--model deepseek-v4-flash --card h20 --cards 16 --users 200 --tpot '33 ms'",
              "r1-64-users-8xh20 --users 100 --ttft 'p90 3 s'", "goal.yml -o plans",
              sections=("details",))
 @plan_options("goal", {name: OPTIONS[name] for name in (*KEYS, "price")})
-@click.option("--sure", metavar="SHARE", help=(
-    "Share of draws in which limits are kept at least (default: as the goal states)."))
-@settings_option
-@click.option("--any-engine", is_flag=True, help="Also deployments that no engine runs.")
-@click.option("--any-format", is_flag=True, help="Also formats without a published checkpoint.")
-@click.option("-o", "folder", metavar="DIR", help="Write the deployment file of each row.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="NUMBER", help=(
-    "Processes (default: the cores, at most 8); the answer is the same."))
+@click.option("--confidence", "sure", metavar="SHARE", help=(
+    "Minimum share of samples that must meet the limits (default: from the goal)."))
+@partial(settings_option, what="goal", example="space.pools=one")
+@click.option("--any-engine", is_flag=True, help="Include deployments that no engine supports.")
+@click.option("--any-format", is_flag=True, help=(
+    "Include formats without a published checkpoint."))
+@click.option("-o", "folder", metavar="DIR", help="Write a deployment file for each result.")
+@click.option("--workers", type=Number(least=1, most=1024, integer=True), metavar="COUNT", help=(
+    "Worker processes (default: number of cores, at most 8); does not affect the result."))
 def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_engine: bool,
             any_format: bool, folder: str | None, save: str | None, workers: int | None,
             **options: Any) -> View:
     """Which deployments serve these users within these limits, and which is best?
 
-    GOAL is a name of the catalogue (`will-it-fit list goals`) or a file of your own (`will-it-fit
-    new goal`), whose keys the options override; --model and --card describe one without a file.
+    GOAL is a catalogue name (`will-it-fit list goals`) or your own file (`will-it-fit new goal`).
+    Options override its keys. Without a goal, describe one with --model and --card.
     """
     from calc.launching.starting import search
     from calc.searching.goal import load_goal

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import click
 
-from calc.commands.options import cli_command, output_option, scenario_argument, settings_option
+from calc.commands.options import (
+    Number,
+    cli_command,
+    output_option,
+    scenario_argument,
+    settings_option,
+)
 from calc.commands.view import Table, View, joined, progress
 from calc.sweeping.plan import CHUNK, PER_DEVICE, Sweep
 from calc.sweeping.run import Result, swept
@@ -23,32 +29,37 @@ SHOWN = 16  # rows of the table, without --details
     "plan.yml --axis workload.input_tokens=1024..131072:x2 --all -o parts", sections=("details",))
 @scenario_argument
 @click.option("--axis", "axes", multiple=True, metavar="KEY=VALUES", help=(
-    "What varies, a key of the file or an input symbol: 1,2,4 or 1..64 or 1..4096:x2 or "
-    "0..1:+0.1 or 1..9:/5. Keys joined by + move together: device+cluster.node=A+B,C+D."))
+    "Key or input symbol to vary (repeatable). VALUES: list 1,2,4; range 1..64; ratio 1..64:x2; "
+    "step 0..1:+0.1; count 1..9:/5. Keys joined by + vary together: "
+    "device+cluster.node=A+B,C+D."))
 @settings_option
 @click.option("--min", "smallest", multiple=True, metavar="NAME", help=(
-    "Minimise a quantity; of several the Pareto front is kept (default: what users see)."))
-@click.option("--max", "largest", multiple=True, metavar="NAME", help="Maximise a quantity.")
+    "Minimise this quantity; with several, keep the Pareto front (default: TPOT, TTFT and "
+    "throughput per card)."))
+@click.option("--max", "largest", multiple=True, metavar="NAME", help=(
+    "Maximise this quantity (repeatable)."))
 @click.option("--best", type=int, metavar="COUNT", help=(
-    "Keep the best deployments by one objective (default: the front)."))
-@click.option("--all", "every", is_flag=True, help="Keep every deployment that fits; needs -o.")
+    "Keep the COUNT best by a single objective (default: the Pareto front)."))
+@click.option("--all", "every", is_flag=True, help=(
+    "Keep every deployment that fits. Requires -o."))
 @click.option("--quantity", "quantities", multiple=True, metavar="NAME", help=(
-    "Print a further quantity."))
-@output_option("Write finished chunks as Parquet files; a second run continues.", "DIR",
+    "Also print this quantity (repeatable)."))
+@output_option("Write finished chunks as Parquet files to this folder; a later run resumes.", "DIR",
                type=click.Path(path_type=Path))
-@click.option("--chunk", type=int, default=CHUNK, show_default=True, metavar="COUNT",
-              help="Deployments computed at once.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="COUNT", help=(
-    "Processes on this machine (default: its cores)."))
+@click.option("--chunk", type=int, default=CHUNK, metavar="COUNT",
+              help=f"Deployments per chunk (default: {CHUNK:,}).")
+@click.option("--workers", type=Number(least=1, most=1024, integer=True), metavar="COUNT", help=(
+    "Worker processes (default: number of cores)."))
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help=(
-    "Compute on the workers of a Dask scheduler."))
+    "Run on the workers of a Dask scheduler."))
 def command(scenario: str, axes: tuple[str, ...], settings: tuple[str, ...],
             smallest: tuple[str, ...], largest: tuple[str, ...], best: int | None, every: bool,
             quantities: tuple[str, ...], output: Path | None, chunk: int, workers: int | None,
             scheduler: str | None) -> View:
     """Which of many variants of a deployment are best?
 
-    Every combination of the axes is evaluated; the Pareto front of the objectives is kept.
+    Evaluates every combination of the axes and keeps the Pareto front of the objectives.
+    DEPLOYMENT is a catalogue name (`will-it-fit list deployments`) or your own file.
     """
     if every and output is None:
         raise ParamsError("--all keeps every deployment in files, expected -o DIR beside it.")
