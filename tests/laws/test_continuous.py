@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from _cases import usual
 
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
@@ -57,7 +58,7 @@ def is_saturated(inputs, got):
     return got["steady_e2e"] <= needed * KNEE
 
 
-@pytest.mark.parametrize("name", [*COUNTED, *CONTINUOUS])
+@pytest.mark.parametrize("name", [*COUNTED, *usual(CONTINUOUS, 3)])
 @law
 def test_a_little_more_moves_nothing_by_much(fleet, name):
     """One token, one request, one per cent of an input: no more than 3% beyond the change itself,

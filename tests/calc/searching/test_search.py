@@ -1,7 +1,5 @@
-"""A search equals exhaustive enumeration of what its goal allows."""
+"""A search equals plain loops over what its goal allows, without bounds."""
 
-import os
-import random
 from unittest import mock
 
 import numpy as np
@@ -9,85 +7,17 @@ import pytest
 
 from benchmarks.reference.brute import agrees
 from calc.layouts.layout import scenario
-from calc.layouts.space import AXES, Space
-from calc.many.fronts import front
+from calc.layouts.space import Space
 from calc.searching import search as module
-from calc.searching.candidates import CandidateCells, as_asked
+from calc.searching.candidates import CandidateCells
 from calc.searching.goal import load_goal, wishes
 from calc.searching.search import search
 from calc.serving.evaluate import evaluate
 
 SMALL = ("space.chunks=2048,8192", "space.drafts=0,1", "space.spares=none,per-rank")
-DEVICES = ("nvidia-h20", "nvidia-h200-sxm", "ascend-910b2", "nvidia-b200", "ascend-910c-die")
 
 
-def random_goal(seed):
-    """A small goal of one or two devices, with or without limits, users, objectives."""
-    draw = random.Random(seed)
-    devices = draw.sample(DEVICES, draw.choice((1, 1, 2)))
-    most = draw.choice((8, 16, 32))
-    settings = [*SMALL, f"devices={','.join(devices)}", "cards.fewest=1", f"cards.most={most}",
-                f"precisions={draw.choice(('w8a8-int8', 'fp8-block,w8a8-int8', 'w4a16-awq'))}",
-                f"demand.input_tokens={draw.choice((256, 2048, 8192))}",
-                f"demand.output_tokens={draw.choice((1, 64, 1024))}",
-                "space.memory_utilization=0.9"]
-    users, batches = draw.choice((1, 7, 64)), "space.batches=1,2,4,8,32"
-    settings += draw.choice((
-        [f"demand.users={users}"], [f"demand.users={users}"],
-        ["demand.users=null", "space.batches=1,3,16,40"],
-        ["demand.users=null", "demand.arrival_rate=0.3 request/s", batches],
-        [f"demand.users={users}", "demand.think_time=10s", batches]))
-    settings += [f"limits.tpot={draw.choice((20, 50, 100))}ms"] * (draw.random() < 0.6)
-    settings += [f"limits.ttft={draw.choice((1, 5))}s"] * (draw.random() < 0.4)
-    settings.append("objectives=" + ",".join(draw.sample(
-        ("throughput_per_card", "tpot", "ttft", "cards", "throughput"), draw.choice((1, 2, 3)))))
-    settings += ["space.tensor=1,4,8"] * (seed % 2)
-    settings += ["space.expert_slices=1,2,8"] * (seed % 5 == 0)
-    return load_goal("r1-64-users-8xh20", settings)
-
-
-def exhaustive_front(goal):
-    """Every deployment with every number of requests, computed completely without any bound."""
-    space = Space(goal)
-    asked, demand = wishes(space), goal.demand
-    names, rows = list(asked.objectives), []
-    alone = demand.users is not None and not demand.think_time
-    wanted = None if alone else demand.arrival_rate or demand.users
-    reached = "steady_users" if demand.arrival_rate is None else "steady_request_throughput"
-    batches = np.array([demand.users] if alone else goal.space.batches)
-    for base in space.bases():
-        for cells in space.cells(base):
-            first = space.first(base, cells)
-            tried = CandidateCells(first.inputs(), first.model.attention, demand)
-            every = {name: np.repeat(cells[name], len(batches)) for name in AXES}
-            every["concurrency"] = np.tile(batches, len(cells["data"])) * (
-                1 if alone else every["data"])
-            seen = tried.served(every, (reached,))
-            keep = tried.spare(every) >= 0
-            if wanted is not None:  # the fewest requests that serve the load
-                enough = (keep & (seen[reached] >= wanted)).reshape(-1, len(batches))
-                keep = (enough & (np.cumsum(enough, axis=1) == 1)).reshape(-1)
-                seen = as_asked(demand, seen)
-            columns = asked.with_derived({**every, **seen}, base.device)
-            for excess in asked.excess(columns).values():
-                keep &= excess <= 0
-            rows.append(np.stack([columns[name][keep] for name in names]))
-    every = np.concatenate(rows, axis=1) if rows else np.empty((len(names), 0))
-    best = front(dict(zip(names, every, strict=True)), asked.objectives) if every.size else []
-    return {tuple(every[:, place].tolist()) for place in best}
-
-
-@pytest.mark.parametrize("seed", range(50 if "EXPLORE" in os.environ else 12))
-def test_the_front_is_that_of_exhaustive_enumeration(seed):
-    goal = random_goal(seed)
-    result = search(goal)
-    columns = result.front.rows
-    ours = (set(zip(*(columns[name].tolist() for name in result.wishes.objectives), strict=True))
-            if columns else set())
-    assert ours == exhaustive_front(goal)
-
-
-@pytest.mark.parametrize("seed", [4, 10, 19])
+@pytest.mark.parametrize("seed", [4, 8, 10, 11, 13, 19])
 def test_front_and_counts_are_those_of_plain_loops(seed):
     """Users at once, a rate of arrivals, and two pools; neither space nor judge are used."""
     result = agrees(seed)
