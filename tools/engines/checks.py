@@ -48,12 +48,8 @@ class Check:
 
 
 def checks(path: str, text: str) -> list[Check]:
-    """The checks of a file, in its order; none of a file that cannot be parsed."""
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return []
-    return list(block_checks(tree.body, path, ()))
+    """The checks of a file, in its order."""
+    return list(block_checks(ast.parse(text).body, path, ()))
 
 
 def block_checks(body: list[ast.stmt], path: str, guards: tuple[str, ...]) -> Iterator[Check]:

@@ -6,6 +6,7 @@ import ast
 import itertools
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from tools.engines.hints import (
@@ -62,11 +63,9 @@ def arguments(package: Package, path: str, receiver: str | None = None) -> dict[
             continue
         scope = local_scope(function, owner, module)
         for call, loop in argument_calls(function):
-            assert isinstance(call.func, ast.Attribute)
-            if receiver and ast.unparse(call.func.value) != receiver:
-                continue
-            for names, argument in declared_options(call, loop, scope, declared):
-                _note(result, names, argument)
+            if receiver in (None, ast.unparse(call.func).rpartition(".")[0]):
+                for names, argument in declared_options(call, loop, scope, declared):
+                    _note(result, names, argument)
     return result
 
 
@@ -135,22 +134,14 @@ def follow_change(node: ast.AST, scope: Scope) -> None:
     """Follow ``table["field"]["choices"] = ...`` and its like."""
     match node:
         case ast.Assign([ast.Subscript(ast.Subscript(ast.Name(owner), name), part), *_], value):
-            table = scope.local.get(owner)
-        case _:
-            return
-    if not isinstance(table, _Table):
-        return
-    try:
-        field, key = table[scope.value(name)], scope.value(part)
-    except (Unresolved, KeyError):
-        return
-    if key == "type":
-        field["type"] = _type(value, scope)
-    elif key in ("default", "choices"):
-        new = stated(value, scope)
-        if new is DYNAMIC and key == "choices":
-            new = None
-        field[key] = new
+            if isinstance(table := scope.local.get(owner), _Table):
+                with suppress(Unresolved, KeyError):
+                    field, key = table[scope.value(name)], scope.value(part)
+                    if key == "type":
+                        field["type"] = _type(value, scope)
+                    elif key in ("default", "choices"):
+                        new = stated(value, scope)
+                        field[key] = None if new is DYNAMIC and key == "choices" else new
 
 
 def declared_options(call: ast.Call, loop: ast.For | None, scope: Scope, declared: dict[str, Kwargs]
@@ -158,11 +149,8 @@ def declared_options(call: ast.Call, loop: ast.For | None, scope: Scope, declare
     """The options that one call declares: itself, or one per field of the table it loops over."""
     if names := scope.value_or(ast.List(call.args), []):
         yield [str(name) for name in names], _declaration(call, scope, declared)
-        return
-    if loop is None or not isinstance(loop.iter, ast.Call):
-        return
-    table = scope.local.get(ast.unparse(loop.iter).removesuffix(".items()"))
-    if isinstance(table, _Table):
+    elif loop and isinstance(table := scope.local.get(
+            ast.unparse(loop.iter).removesuffix(".items()")), _Table):
         for name in table.owner.fields():
             yield [f"--{name.replace('_', '-')}"], _finish(dict(table[name]))
 
@@ -191,9 +179,7 @@ def spread_arguments(node: ast.expr, scope: Scope) -> Kwargs:
     value = scope.value_or(node, {"default": DYNAMIC})
     keywords = {"type", "default", "choices", "known", "negatable", "help", "action", "nargs",
                 "deprecated"}
-    if not isinstance(value, dict):
-        return {}
-    return {key: item for key, item in value.items() if key in keywords}
+    return {key: value[key] for key in value if key in keywords} if isinstance(value, dict) else {}
 
 
 def default_value(node: ast.expr, scope: Scope, declared: dict[str, Kwargs]) -> Any:
@@ -298,16 +284,13 @@ def annotated_option(item: ast.AnnAssign, scope: Scope
     """The type of an annotated field and the words of its ``Arg``, if it is an option."""
     match item.annotation:
         case ast.Subscript(ast.Name("A" | "Annotated"), ast.Tuple([kind, *extras])):
-            pass
-        case _:
-            return None
-    for extra in extras:
-        if isinstance(extra, ast.Call) and ast.unparse(extra.func) == "Arg":
-            words = dict(zip(_ARG_WORDS, extra.args, strict=False))
-            words |= {word.arg: word.value for word in extra.keywords if word.arg}
-            return None if "no_cli" in words else (kind, words)
-        if isinstance(extra, (ast.Constant, ast.JoinedStr, ast.BinOp)):
-            return kind, {"help": extra}
+            for extra in extras:
+                if isinstance(extra, ast.Call) and ast.unparse(extra.func) == "Arg":
+                    words = dict(zip(_ARG_WORDS, extra.args, strict=False))
+                    words |= {word.arg: word.value for word in extra.keywords if word.arg}
+                    return None if "no_cli" in words else (kind, words)
+                if isinstance(extra, (ast.Constant, ast.JoinedStr, ast.BinOp)):
+                    return kind, {"help": extra}
     return None
 
 
@@ -323,16 +306,15 @@ def field_option(name: str, annotation: ast.expr, words: dict[str, ast.expr], de
         call.keywords.append(ast.keyword("type", words["type_parser"]))
     argument = _declaration(call, scope, {})
     types = {hint for hint in hints(annotation, scope) if hint != ("None",)}
-    kinds = {hint[0]: hint for hint in types}
-    if "type_parser" not in words and "action" not in words:
-        if len(types) == 1 and "literal" in kinds:
-            argument["type"] = type(kinds["literal"][1][-1]).__name__
-            argument.setdefault("choices", _sorted(kinds["literal"][1]))
-        elif len(types) == 1 and "list" in kinds:
-            inner = {hint[0] for hint in kinds["list"][1]}
+    if len(types) == 1 and not words.keys() & {"type_parser", "action"}:
+        (kind, *inside), = types
+        if kind == "literal":
+            argument["type"] = type(inside[0][-1]).__name__
+            argument.setdefault("choices", _sorted(inside[0]))
+        elif kind == "list":
+            inner = {hint[0] for hint in inside[0]}
             argument["type"] = f"list of {inner.pop() if inner <= {'int', 'float'} else 'str'}"
-        elif len(types) == 1:
-            kind = types.pop()[0]
+        else:
             argument["type"] = kind if kind in ("bool", "int", "float") else "str"
     argument |= default or {"default": None, "required": True}
     return [first, *(aliases if isinstance(aliases, list) else [])], resolved(argument)

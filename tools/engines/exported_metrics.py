@@ -10,7 +10,8 @@ from tools.engines.hints import Kwargs
 from tools.engines.package import Module, Package
 from tools.engines.static import Scope
 
-_KINDS = ("counter", "gauge", "histogram", "summary", "info")
+# in what is called: ``Gauge``, ``self._gauge_cls``
+_KIND = re.compile(r"_?(?:Ray|_)?(counter|gauge|histogram|summary|info)(?:Wrapper|_cls)?", re.I)
 _DEPRECATED = re.compile(r"\bdeprecated\b", re.I)
 _ENDING = re.compile(r"_(total|info|bucket|sum|count)$")
 _USE = re.compile(r"(?:use|by|favou?r of|renamed to)\s+[`'\"]*([a-z]+:[a-z][a-z0-9_]*)", re.I)
@@ -26,16 +27,12 @@ def metrics(package: Package, prefix: str) -> dict[str, Kwargs]:
     typed: dict[str, Kwargs] = {}
     loose: dict[str, Kwargs] = {}
     for path, text in sorted(package.files.items()):
-        if prefix not in text or not re.search(r"Gauge|Counter|Histogram|prometheus", text):
-            continue
-        module = package.at(path)
-        if module is None:
-            continue
-        for name, metric in metric_calls(module, pattern):
-            typed.setdefault(name, metric)
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Constant) and pattern.fullmatch(str(node.value)):
-                loose.setdefault(str(node.value), {"type": None, "dynamic": True})
+        if (prefix in text and re.search(r"Gauge|Counter|Histogram|prometheus", text)
+                and (module := package.at(path))):
+            typed = dict(metric_calls(module, pattern)) | typed
+            loose |= {str(node.value): {"type": None, "dynamic": True}
+                      for node in ast.walk(module.tree)
+                      if isinstance(node, ast.Constant) and pattern.fullmatch(str(node.value))}
     stems = {_ENDING.sub("", name) for name in typed}
     return typed | {name: metric for name, metric in loose.items()
                     if _ENDING.sub("", name) not in stems}
@@ -44,15 +41,14 @@ def metrics(package: Package, prefix: str) -> dict[str, Kwargs]:
 def metric_calls(module: Module, pattern: re.Pattern[str]) -> Iterator[tuple[str, Kwargs]]:
     """The calls that make a metric, with the name each gives it."""
     for node, local in _walk(module.tree, {}):
-        kind = metric_type(node)
-        if kind is None:
+        match = _KIND.fullmatch(ast.unparse(node.func).rpartition(".")[2])
+        if match is None:
             continue
+        kind = match[1].lower()
         words = {word.arg: word.value for word in node.keywords}
         named = words.get("name", node.args[0] if node.args else None)
         text = words.get("documentation", node.args[1] if len(node.args) > 1 else None)
-        for name in metric_names(named, module, local):
-            if not pattern.fullmatch(name):
-                continue
+        for name in filter(pattern.fullmatch, metric_names(named, module, local)):
             metric: Kwargs = {"type": kind}
             help_text = ast.unparse(text) if text is not None else ""
             if _DEPRECATED.search(help_text):
@@ -66,14 +62,6 @@ def scraped_name(name: str, kind: str) -> str:
     """The name as scraped: the client adds ``_total`` to counters and ``_info`` to infos."""
     suffix = {"counter": "_total", "info": "_info"}.get(kind, "")
     return name if not suffix or name.endswith(suffix) else name + suffix
-
-
-def metric_type(node: ast.Call) -> str | None:
-    """Counter, gauge, ..., from what is called: ``Gauge``, ``self._gauge_cls``."""
-    match = re.fullmatch(r"_?(?:Ray|_)?([A-Za-z]+?)(?:Wrapper|_cls)?",
-                         ast.unparse(node.func).rpartition(".")[2])
-    kind = match[1].lower() if match else ""
-    return kind if kind in _KINDS else None
 
 
 def metric_names(node: ast.expr | None, module: Module, local: dict[str, list[str]]) -> list[str]:
@@ -104,15 +92,11 @@ def local_texts(function: ast.FunctionDef) -> dict[str, list[str]]:
             case ast.Assign([ast.Name(name), *_], ast.Constant(str() as text)):
                 result.setdefault(name, []).append(text)
     for node in ast.walk(function):
-        if not isinstance(node, (ast.For, ast.comprehension)):
-            continue
-        over = (node.iter.elts if isinstance(node.iter, (ast.List, ast.Tuple))
-                else rows.get(ast.unparse(node.iter), []))
-        targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
-        for index, target in enumerate(targets):
-            cells = [row.elts[index] if isinstance(row, ast.Tuple) and index < len(row.elts)
-                     else row for row in over]
-            result.setdefault(ast.unparse(target), []).extend(
-                cell.value for cell in cells
-                if isinstance(cell, ast.Constant) and isinstance(cell.value, str))
-    return {name: texts for name, texts in result.items() if texts}
+        if isinstance(node, (ast.For, ast.comprehension)):
+            over = getattr(node.iter, "elts", None) or rows.get(ast.unparse(node.iter), [])
+            for index, target in enumerate(getattr(node.target, "elts", [node.target])):
+                for row in over:
+                    match row.elts[index:index + 1] if isinstance(row, ast.Tuple) else [row]:
+                        case [ast.Constant(str() as text)]:
+                            result.setdefault(ast.unparse(target), []).append(text)
+    return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from typing import Any
 
 from tools.engines.package import Member, Module, Opaque, Unresolved, plain
@@ -111,12 +112,10 @@ def known_to_checkers(node: ast.AST, module: Module) -> list[Any] | None:
     for name in (part.id for part in ast.walk(node) if isinstance(part, ast.Name)):
         base, original = module.typing.get(name, ("", None))
         target = module.package.named(base) if original else None
-        try:
+        with suppress(Unresolved):
             types = (_alias(original, Scope(target)) if target else None) or ()
-        except Unresolved:
-            continue
-        for values in (hint[1] for hint in types if hint[0] == "literal"):
-            return sorted(values, key=str)
+            for values in (hint[1] for hint in types if hint[0] == "literal"):
+                return sorted(values, key=str)
     return None
 
 
@@ -205,7 +204,5 @@ def annotation_name(node: ast.AST, scope: Scope) -> str | None:
         types = hints(node, scope) - {("None",)}
     except Unresolved:
         return None
-    result = _of_hints(types, False)
-    if {hint[0] for hint in types} & {"other"}:
-        return None
-    return str(result["type"])
+    other = any(hint[0] == "other" for hint in types)
+    return None if other else str(_of_hints(types, False)["type"])

@@ -84,6 +84,5 @@ def text(name: str, catalogue: dict[str, Any]) -> str:
 
 def flow(value: Any) -> str:
     """A value on one line, as YAML reads it back."""
-    dumped: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True,
-                                 sort_keys=False, width=_WIDTH)
-    return dumped.strip()
+    return str(yaml.safe_dump(value, default_flow_style=True, allow_unicode=True,
+                              sort_keys=False, width=_WIDTH)).strip()

@@ -50,8 +50,7 @@ def fetch(url: str) -> bytes:
     request = urllib.request.Request(url, headers={"Accept": ACCEPT})
     try:
         with urllib.request.urlopen(request, timeout=180) as answer:
-            body: bytes = answer.read()
-            return body
+            return bytes(answer.read())
     except (OSError, ValueError) as error:
         raise ExtractError(f"{url}: cannot be read ({error}).") from None
 
@@ -113,12 +112,11 @@ def load(release: Release, cache: Path | None = None, get: Fetch = fetch, root: 
     archive.
     """
     file = cache / f"{release.sha256}.archive" if cache else None
-    is_cached = file is not None and file.is_file()
-    body = file.read_bytes() if file and is_cached else get(release.url)
+    body = file.read_bytes() if file and file.is_file() else get(release.url)
     if hashlib.sha256(body).hexdigest() != release.sha256:
         raise ExtractError(f"{release.url}: the file is not the one the index names, "
                            "its SHA-256 differs.")
-    if file and not is_cached:
+    if file and not file.is_file():
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, body)
     try:

@@ -110,9 +110,6 @@ class Scope:
     unset: bool = False
     depth: int = 0
 
-    def __hash__(self) -> int:
-        return id(self)
-
     def inner(self, module: Module | None = None, **local: Any) -> Scope:
         """The scope of something this one leads to."""
         if self.depth > DEPTH:
@@ -250,10 +247,8 @@ class Scope:
 
     def default(self, owner: Class, name: str) -> Any:
         """The value that a class gives an attribute, through ``field(...)`` where it uses it."""
-        fields = owner.fields()
-        if name in fields and fields[name][1].value is not None:
-            module, item = fields[name]
-            assert item.value is not None
+        module, item = owner.fields().get(name, (None, None))
+        if item is not None and item.value is not None:
             return self.inner(module)._field(item.value)
         for parent in owner.bases():
             for statement in parent.node.body:
@@ -303,9 +298,8 @@ class Scope:
                     return True, self.value(statement.value) if statement.value else None
                 case ast.If():
                     chosen = statement.body if self._plain(statement.test) else statement.orelse
-                    ended, value = self._follow(chosen)
-                    if ended:
-                        return ended, value
+                    if (followed := self._follow(chosen))[0]:
+                        return followed
                 case ast.Assign(targets=[ast.Name(id=name)]):
                     self.local[name] = self.value(statement.value)
                 case ast.Expr(value=ast.Constant()):
