@@ -22,8 +22,7 @@ RECIPES = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
 
 def recipe(kind: str) -> dict[str, str]:
     """How entries of a kind are renewed: the source, what to write, what to check."""
-    renewed = RECIPES["recipes"].get(RECIPES["like"].get(kind, kind))
-    return dict(renewed)
+    return dict(RECIPES["recipes"][RECIPES["like"].get(kind, kind)])
 
 
 def main(argv: Sequence[str] | None = None) -> None:

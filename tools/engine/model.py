@@ -23,16 +23,12 @@ CONFIG: dict[str, Any] = DATA["four-layers"]
 QUANTIZATION: dict[str, Any] = DATA["quantization"]
 WORDS = CONFIG["vocab_size"]  # each is a token
 POSITIONS = CONFIG["max_position_embeddings"]
-TYPES = ("deepseek_v2", "deepseek_v3", "deepseek_v32", "deepseek_v4", "glm4_moe", "glm5_next_text",
-         "glm_moe_dsa", "kimi_linear", "llama", "minimax_m2", "minimax_m3", "mixtral", "qwen2",
-         "qwen3", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_moe")
+TYPES: list[str] = DATA["types"]
 TEXT = {"KimiK25": "DeepseekV3", "KimiK3": "KimiLinear"}  # class of a model's text part
 HF_QUANT = "hf_quant_config.json"  # the file of ModelOpt
 MODELOPT = {"nvfp4": "NVFP4"}
 DESCRIPTION = "quant_model_description.json"  # of msModelSlim, whose formats Ascend cards run
 MODELSLIM = {"int8-channel": "W8A8_DYNAMIC", "int4-channel-ascend": "W4A8_DYNAMIC"}
-WIDE = ["lm_head", "*self_attn*", "*mlp.gate"]  # modules in 16 bits, of checkpoints of DeepSeek-R1
-NARROW_OUTPUT = ["lm_head", "*q_a_proj*", "*q_b_proj*", "*kv_a_proj*", "*kv_b_proj*", "*mlp.gate"]
 
 
 def write(folder: Path, config: dict[str, Any], tokenizer: bool = True,
@@ -124,7 +120,8 @@ def sidecar_files(precision: str) -> dict[str, Any]:
     return {HF_QUANT: {"producer": {"name": "modelopt"}, "quantization": {
         "quant_algo": MODELOPT[stored], "group_size": int(load("formats", stored).group_size.value),
         "kv_cache_quant_algo": "FP8" if of.kv_cache == "fp8" else None,
-        "exclude_modules": WIDE if of.weights.attention == "bf16" else NARROW_OUTPUT}}}
+        "exclude_modules": DATA[
+            "wide" if of.weights.attention == "bf16" else "narrow-output"]}}}
 
 
 def model_type(model: Any) -> str:

@@ -26,11 +26,7 @@ from tools.engine.rows import Row
 from tools.engine.running_server import HOST, Plan, calc
 
 FILE = catalogue.ROOT / "templates" / "example-processor-plan.yml"
-# a quarter as wide as DeepSeek-V3, an eighth as deep; latent widths are its own
-CONFIG = model.CONFIG | {
-    "hidden_size": 2048, "intermediate_size": 4096, "moe_intermediate_size": 512,
-    "num_hidden_layers": 8, "num_attention_heads": 16, "num_key_value_heads": 16,
-    "q_lora_rank": 768, "n_routed_experts": 64, "num_experts_per_tok": 8, "n_group": 8}
+CONFIG = model.CONFIG | model.DATA["eight-layers"]
 SPARSE = CONFIG["num_hidden_layers"] - CONFIG["first_k_dense_replace"]  # layers with experts
 # the card for which it is written, with a share of its memory that gives about the cache of here
 STAND_IN = ("device=nvidia-h200-sxm", f"engine=vllm@{WRITTEN}", "workload.memory_utilization=0.1")
