@@ -224,13 +224,21 @@ class Estimate:
         """Whether the deployment runs as asked, and what it is."""
         if self.fits:
             fits = fits_words(None if self.unasked else self.seen)
-        elif self.spare >= 0:
+        elif any(reason.kind != MEMORY for reason in self.reasons):
             fits = "DOES NOT RUN"
-        elif self.waiting:  # an engine queues what has no place in the cache
-            fits = f"FITS {self.served:,.0f} OF {self.in_flight:,.0f} REQUESTS, OTHERS WAIT"
-        else:
+        elif not self.starts:
             fits = "DOES NOT FIT"
+        else:  # an engine queues what has no place in the cache
+            count, others = ((self.served, ", OTHERS WAIT") if self.waiting else
+                             (self.quantities["max_concurrency"].value, " AT MAXIMUM LENGTH"))
+            fits = f"FITS {count:,.0f} OF {self.in_flight:,.0f} REQUESTS{others}"
         return f"{fits}: {self.title}, {human(self.in_flight, 'request')} in flight"
+
+    @property
+    def starts(self) -> bool:
+        """Whether an engine starts with it and serves a request at its longest."""
+        return self.fits or (all(reason.kind == MEMORY for reason in self.reasons)
+                             and self.everything["longest_requests"] >= 1)
 
     @property
     def figures(self) -> dict[str, Amount]:
@@ -255,7 +263,7 @@ class Estimate:
                  f"engine and runtime {human(rest, 'B')}"]
         left = f"to spare ({spare.reach})" if self.spare >= 0 else "short"
         share = "" if self.fits_in is None else f"; fits in {self.fits_in:.0%} of samples"
-        lines = [] if self.seen is None or self.unasked else self.seen.lines
+        lines = [] if self.seen is None or self.unasked or not self.starts else self.seen.lines
         lines.append(("memory", f"{used.text} of {usable.text} per card ({', '.join(texts)}), "
                       f"{human(abs(self.spare), 'B')} {left}{share}"))
         if "max_concurrency" in values:

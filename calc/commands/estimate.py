@@ -128,9 +128,10 @@ def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool,
         data["startup_line"] = startup.as_json()
     if defaults:
         data["defaults"] = list(defaults)
-    body: list[Block] = [*caveats.values(), *reason_lines(result), *load_tables(result),
-                         *step_lines(result)]
-    if seen and seen.exceeded:
+    body: list[Block] = [*caveats.values(), *reason_lines(result)]
+    if result.starts:
+        body += [*load_tables(result), *step_lines(result)]
+    if result.starts and seen and seen.exceeded:
         body.append("`will-it-fit search` finds deployments within the limits.")
     if scenario.engine is None:
         body.append("Engine not given: overheads are averages over the engines of this card.")
@@ -307,6 +308,8 @@ def alternative_lines(searched: Alternatives, scenario: Scenario) -> list[str]:
     """Best deployments on the same cards: in the same, in any, in the published precision."""
     from calc.layouts.layout import set_line  # few answers need it
 
+    if not searched.tried:
+        return []
     lines = [f"Best of {searched.tried:,} deployments on the same cards:"]
     inputs = scenario.inputs()
     for label, advice in (("same precision", searched.own), ("any precision", searched.best),
