@@ -83,37 +83,43 @@ class Analysis:
 @scenario_argument
 @settings_option
 @click.option("--quantity", metavar="NAME", help=(
-    "tpot, ttft, output_throughput, throughput_per_card, card_hours, headroom_per_device, ... "
-    "(default: tpot; with --information card_hours)."))
+    "Result to analyse, e.g. tpot, ttft, output_throughput, throughput_per_card, card_hours or "
+    "headroom_per_device; all names: `will-it-fit estimate DEPLOYMENT --csv` (default: tpot; "
+    "card_hours with --information)."))
 @click.option("--tornado", "ways", flag_value="tornado", multiple=True, help=(
-    "Each input at both ends of its range (default, with --elasticities)."))
+    "Vary each input alone to both ends of its range (tornado chart; on by default, with "
+    "--elasticities)."))
 @click.option("--elasticities", "ways", flag_value="elasticities", multiple=True, help=(
-    "Change of the quantity per 1% of each input."))
+    "Change of the result per 1% change of each input."))
 @click.option("--sensitivity", "ways", flag_value="sensitivity", multiple=True, help=(
     "Sobol indices: the share of the variance that each input explains."))
 @click.option("--samples", type=Number(integer=True), metavar="NUMBER", help=(
-    f"Samples (default: {SAMPLES:,} for --sensitivity, {DRAWS:,} for --information)."))
+    f"Number of samples (default: {SAMPLES:,} for --sensitivity, {DRAWS:,} for --information)."))
 @click.option("--breakeven", metavar="KEY", help=(
-    "Values of KEY at which the deployment and --against are equal."))
+    "Values of KEY at which the deployment and --against break even."))
 @click.option("--against", metavar="KEY=VALUE,...|DEPLOYMENT", help=(
-    "The deployment with changes, or another one."))
+    "Alternative: overrides of this deployment, or another deployment."))
 @click.option("--between", metavar="LOW,HIGH", help=(
-    "Range of KEY to search (default: its range, or around its value)."))
+    "Range of KEY to search (default: its uncertainty range, or around its value)."))
 @click.option("--margin", type=Number(most=0.999), default="0", metavar="SHARE", help=(
-    "By how much --against has to be better, e.g. 0.1 (default: 0)."))
+    "Required relative improvement of --against, e.g. 10% (default: 0)."))
 @click.option("--information", "ways", flag_value="information", multiple=True, help=(
-    "Which input to measure before a choice (--against) or a purchase (--demand)."))
+    "Value of information: which input to measure first. Requires --against or --demand."))
 @click.option("--demand", type=Number("token/s", most=1e12, above=True), metavar="RATE", help=(
-    "Output rate to buy cards for, e.g. '50000 token/s'."))
+    "Required output throughput, e.g. '50000 token/s'."))
 @click.option("--late", type=Number(), metavar="FACTOR", help=(
-    "Price of a card bought later, relative to today's."))
+    "Ratio of a later card price to today's, e.g. 2."))
 @click.option("--price", metavar="MONEY/h", help=(
-    "Price of a card's hour, e.g. '2.5 USD/h' (--against)."))
+    "Price per card-hour, e.g. '2.5 USD/h'; used with --against."))
 @click.option("--card-price", metavar="MONEY", help=(
-    "Price of a card to buy, e.g. '25000 USD' (--demand)."))
+    "Purchase price per card, e.g. '25000 USD'; used with --demand."))
 def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
             ways: tuple[str, ...], **options: Any) -> View:
-    """Which inputs does a result depend on? Where does a choice turn? What is worth measuring?"""
+    """Which inputs does a result depend on? At what value does the better option change?
+
+    Also: which input is worth measuring first? DEPLOYMENT is a catalogue name (`will-it-fit list
+    deployments`) or your own file.
+    """
     if options["breakeven"] and not options["against"]:
         raise ParamsError("--breakeven: expected --against beside it.")
     if options["against"] and not options["breakeven"] and "information" not in ways:
