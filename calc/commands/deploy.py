@@ -22,29 +22,32 @@ from catalogue.messages import LANGUAGES
 from catalogue.reading.units import plain
 
 
-@cli_command("deploy", "plan.yml -o service", "h200-r1-vllm-tp8 -o h200 --engine vllm@0.33.0",
-             "plan.yml -o service --hosts node-1,node-2 --flag=--trust-remote-code",
+@cli_command("deploy", "plan.yml -o service",
+             "h200-r1-vllm-tp8 -o h200-service --engine vllm@0.33.0",
+             "plan.yml -o service-2 --hosts server-1 --flag=--trust-remote-code",
              sections=("details",), table=False)
 @scenario_argument
-@output_option("Directory to write: new, empty, or written by deploy and unchanged.", "DIR",
+@output_option("Output directory: new, empty, or unmodified earlier output of deploy.", "DIR",
                required=True)
 @click.option("--engine", metavar="NAME@RELEASE", help=(
-    "vllm, vllm-ascend or sglang with its release (default: of the deployment)."))
+    "vllm, vllm-ascend or sglang and its release (default: the deployment's engine)."))
 @settings_option
 @click.option("--hosts", default="", metavar="NAME,...", help=(
-    "Names of the nodes, those of prefill first (default: serve-0, ...)."))
-@click.option("--flag", "flags", multiple=True, metavar="--NAME=VALUE", help=(
-    "Add an argument of the engine: --flag=--trust-remote-code."))
+    "Host names of the servers, prefill servers first (default: serve-0, ...)."))
+@click.option("--flag", "flags", multiple=True, metavar="--NAME[=VALUE]", help=(
+    "Pass an extra argument to the engine, e.g. --flag=--trust-remote-code (repeatable)."))
 @click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help=(
-    "Add an environment variable of the engine."))
-@click.option("--lang", default="en", show_default=True, type=click.Choice(LANGUAGES), help=(
-    "Language of RECIPE.md and of the comments in the Compose file and the manifests."))
+    "Set an extra environment variable for the engine (repeatable)."))
+@click.option("--lang", default="en", type=click.Choice(LANGUAGES), help=(
+    "Language of RECIPE.md and of the comments in the Compose file and the manifests (default: "
+    "en)."))
 def command(scenario: str, output: str, engine: str | None, settings: tuple[str, ...], hosts: str,
             flags: tuple[str, ...], variables: tuple[str, ...], lang: str) -> View:
     """How do I start and monitor this deployment?
 
-    Writes launch scripts, a router, a Compose file, Kubernetes manifests, alerts on the prediction
-    and a benchmark.
+    Writes launch scripts, a router, a Compose file, Kubernetes manifests, alerts derived from the
+    prediction, and a benchmark script. DEPLOYMENT is a catalogue name (`will-it-fit list
+    deployments`) or your own file.
     """
     if engine is not None and any(text.strip().startswith("engine=") for text in settings):
         raise ParamsError("--engine and --set engine name it twice, expected one of them.")
