@@ -60,7 +60,8 @@ LABELS = {"crossover": "share of use from which it is cheaper than the API",
 @click.option("--ownership", type=click.Choice(OWNERSHIPS), help=(
     "How the cards are paid for (default: the first option with a known price)."))
 @click.option("--utilisation", type=Number(least=1e-3, most=1), metavar="SHARE", help=(
-    "Average utilisation, e.g. 60% (default: daily mean with the busiest hour at full load)."))
+    "Average utilisation, e.g. 60% (default: that of the day with --daily-requests, else the "
+    "daily mean with the busiest hour at full load)."))
 @click.option("--load", "day_load", default="azure-conversation", metavar="NAME|FILE", help=(
     "Hourly profile of a day's requests: a name (`will-it-fit list loads`) or your own file "
     "(default: azure-conversation)."))
