@@ -25,16 +25,16 @@ DIFFERS = 0.01  # relative error of a mean length, from which on it is reported
 
 
 @cli_command("calibrate", "s2-910b1-awq-tpot", "my-calibration.yml --write",
-             "deployed/bench/results --write")
+             "service/bench/results --write")
 @click.argument("name", metavar="CALIBRATION|RESULTS")
 @click.option("--write", is_flag=True, help=(
-    "Store the fit in the calibration's file; of a bench, write measurements, deployment and "
-    "calibration as files."))
+    "Save the fit to the calibration file; for benchmark results, write measurement, deployment "
+    "and calibration files."))
 def command(name: str, write: bool) -> View:
-    """Which efficiencies explain the measured rows? Do benchmark results match the predictions?
+    """Which efficiencies explain the measurements? Do benchmark results match the predictions?
 
-    CALIBRATION is an entry of params/calibrations/ or a file of your own; RESULTS is the folder, or
-    one file, with the results of the benchmark that `will-it-fit deploy` planned.
+    CALIBRATION is a catalogue name (`will-it-fit list calibrations`) or your own file. RESULTS is a
+    results folder or file from the benchmark script written by `will-it-fit deploy`.
     """
     refuse_fitting(name)
     path = Path(name)
