@@ -31,12 +31,13 @@ REFUSALS = {
 
 
 @cli_command("log", "server.log", "server.log --set device=nvidia-h200-sxm",
-             "server.log --scenario plan.yml -o measured.yml")
+             "server.log --deployment plan.yml -o measured.yml")
 @click.argument("file", metavar="FILE")
-@click.option("--scenario", metavar="DEPLOYMENT", help=(
-    "Deployment that printed the log (default: the one that the log names)."))
+@click.option("--deployment", "scenario", metavar="NAME|FILE", help=(
+    "Deployment that produced the log: a catalogue name or your own file (default: inferred from "
+    "the log)."))
 @settings_option
-@output_option("Store the log as a measurement in this file.")
+@output_option("Save the log as a measurement file.")
 def command(file: str, scenario: str | None, settings: tuple[str, ...], output: str | None) -> View:
     """Does the memory that an engine logged at start-up match the prediction?
 

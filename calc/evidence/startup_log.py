@@ -43,7 +43,7 @@ def named_deployment(log: StartupText, path: Path, settings: Sequence[str]) -> S
         "cluster.node": fields["cluster"]["node"]}
     if lacking := [name for name, value in needed.items() if value is None]:
         raise ParamsError(f"{path} does not name {UNKNOWN[lacking[0]]}, expected "
-                          f"--set {lacking[0]}=NAME or --scenario DEPLOYMENT.")
+                          f"--set {lacking[0]}=NAME or --deployment NAME.")
     file = YamlFile(path.with_suffix(".yml"), {
         "title": {"en": path.stem, "zh": path.stem},
         "defaults": {"source": _source(path), "kind": "documented"}, **fields}, {})

@@ -143,7 +143,7 @@ def test_a_stored_log_is_a_sound_measurement(cli, tmp_path, name):
 
 def test_a_deployment_of_the_catalogue_may_be_named(cli):
     path = str(LOGS / "vllm-deepseek-v4-flash-h200.log")
-    code, out, _ = cli("log", path, "--scenario", "h200-r1-vllm-tp8", "--json")
+    code, out, _ = cli("log", path, "--deployment", "h200-r1-vllm-tp8", "--json")
     answer = json.loads(out)
     assert (code, answer["wrong"]) == (0, "weights")
     assert answer["deployment"]["model"] != "deepseek-v4-flash"
