@@ -110,6 +110,9 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
     Raises ParamsError naming the nearest identifiers when there is no such entry, and all that are
     meant where a name is that of several, of the catalogue or of it and a file.
     """
+    if not isinstance(reference, (str, Path)):
+        raise ParamsError(f"{kind[:-1]}: expected a name or a path, found "
+                          f"{type(reference).__name__}.")
     text = str(reference).strip()
     if not text or not text.isprintable() or len(text) > MAX_NAME:
         raise ParamsError(f"{kind[:-1]}: {text[:40]!a} is not a name, expected an identifier or "
@@ -179,6 +182,8 @@ def _meant(kind: str, text: str) -> str | None:
 
 def _unknown(kind: str, text: str) -> str:
     """That there is no such entry, and what there is: several of that name, or the nearest."""
+    if kind not in KINDS:
+        return f"there is no kind '{kind}', expected one of {', '.join(KINDS)}."
     if wide := full_width(text):
         return f"'{text}': {wide}, write {half_width(text)}."
     existing, wanted = names(kind), plain(text)

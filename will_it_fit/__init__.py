@@ -29,7 +29,11 @@ def __getattr__(name: str) -> Any:
         return getattr(calc, name)
     if name in catalogue.__all__:
         return getattr(catalogue, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    near = import_module(f"{catalogue.__name__}.reading.near").nearest_names(
+        name, [one for one in __dir__() if one.islower() == name.islower()], 1, 0.8)
+    hint = (f"did you mean '{near[0]}'?" if near else
+            "dir() lists what it offers, `will-it-fit --help` the commands")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}, {hint}")
 
 
 def __dir__() -> list[str]:

@@ -354,15 +354,16 @@ def estimate(scenario: Scenario | str | Path | None = None, applied: Applied | N
         values: arguments of ``calc.answer.quickplan.deployment_plan`` in place of a scenario.
     """
     if values:
-        from calc.answer.quickplan import deployment_plan  # loads the nearest changes
+        from calc.answer.quickplan import deployment_plan, planned  # loads the nearest changes
 
         if scenario is not None:
-            raise TypeError("expected a scenario or plain values, not both")
-        plan = deployment_plan(**values)
+            raise TypeError(f"estimate: '{next(iter(values))}' beside a scenario; override keys of "
+                            "its file: load_scenario(path, overrides=[\"workload.concurrency=8\"])")
+        plan = planned(deployment_plan, "estimate", **values)
         answer = estimate_scenario(load_scenario(plan.file), applied)
         return replace(answer, defaults=plan.defaults)
     if scenario is None:
-        raise TypeError("expected a scenario, or at least model=… and card=…")
+        raise TypeError("estimate: expected a scenario, or at least model=… and card=…")
     return estimate_scenario(scenario if isinstance(scenario, Scenario)
                              else load_scenario(scenario), applied)
 

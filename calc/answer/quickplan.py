@@ -6,9 +6,10 @@ validated as those of a file are, and can be saved as one.
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,8 @@ from catalogue.kernels import (
     tables,
 )
 from catalogue.reading.files import Mistakes, store
+from catalogue.reading.near import nearest_names
+from catalogue.reading.synonyms import OPTIONS, key_meant
 from catalogue.reading.values import is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
@@ -452,6 +455,27 @@ def goal_plan(*, model: Plain, card: Plain | Sequence[Plain], cards: Plain | Non
             **{key: values for key, values in lists.items() if values}}
     file = builder.file("-".join((its_model.id, *(device.id for device, _ in devices))), data)
     return QuickPlan(file, tuple(builder.defaults))
+
+
+def planned(function: Callable[..., QuickPlan], of: str, **values: Any) -> QuickPlan:
+    """Call a function of this module. Raises TypeError for arguments that it does not take.
+
+    Args:
+        function: `deployment_plan` or `goal_plan`.
+        of: name of the function that a user called.
+        values: its arguments.
+    """
+    parameters = inspect.signature(function).parameters
+    for name in values.keys() - parameters.keys():
+        meant = OPTIONS.get(key_meant(name) or "")
+        near = [meant] if meant in parameters else nearest_names(name, parameters, 1)
+        raise TypeError(f"{of}: unknown argument '{name}', " + (
+            f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(parameters)}"))
+    for name in ("model", "card"):
+        if name not in values:
+            raise TypeError(f"{of}: the argument '{name}' is missing, such as "
+                            f'{of}(model="deepseek-r1", card="h200")')
+    return function(**values)
 
 
 def listed(value: Any) -> list[Any]:

@@ -10,15 +10,8 @@ import click
 
 from catalogue.deployments.loading import SHORT
 from catalogue.reading.near import TYPO, nearest_names
-from catalogue.reading.synonyms import key_meant
+from catalogue.reading.synonyms import OPTIONS, key_meant
 
-OPTIONS = {"model": "model", "device": "card", "engine": "engine", "precision": "precision",
-           "cluster.devices": "cards", "workload.concurrency": "users",
-           "workload.input_tokens": "input", "workload.output_tokens": "output",
-           "workload.arrival_rate": "rate", "mechanisms.prefix_hit_share": "hits",
-           "limits.ttft": "ttft", "limits.tpot": "tpot",
-           **dict.fromkeys(SHORT.values(), "layout")}
-"""Key of a deployment -> option that says the same."""
 RENAMED = {"questions": "requests-per-user", "user-requests": "requests-per-user",
            "cards": "scaling", "promise": "availability", "sure": "confidence",
            "scenario": "deployment"}

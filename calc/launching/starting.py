@@ -471,12 +471,13 @@ def search(goal: Goal | str | Path | None = None, settings: Iterable[str] = (), 
 
     defaults: tuple[str, ...] = ()
     if (goal is None) != bool(values):
-        raise TypeError("expected a goal, or plain values: at least model=… and card=…")
+        raise TypeError("search: expected a goal, or plain values, at least model=… and card=…; "
+                        "settings=[\"demand.users=8\"] override keys of a goal's file")
     if goal is None:
-        from calc.answer.quickplan import goal_plan  # loads the nearest changes
+        from calc.answer.quickplan import goal_plan, planned  # loads the nearest changes
         from calc.searching.goal import load_goal
 
-        plan = goal_plan(**values)
+        plan = planned(goal_plan, "search", **values)
         goal, settings, defaults = load_goal(plan.file, settings), (), plan.defaults
     chosen = select(goal, settings, workers, progress)
     progress("ranking", 0, 0)

@@ -57,6 +57,10 @@ def find_scenario(reference: str | Path) -> tuple[Path, str | None]:
 
     Raises ParamsError as ``catalogue.locate`` does.
     """
+    if not isinstance(reference, (str, Path)):
+        raise ParamsError(f"scenario: expected a name or a path, found {type(reference).__name__}; "
+                          "estimate(model=…, card=…) takes plain values, made_scenario(data, path) "
+                          "the contents of a file.")
     text = str(reference).strip()
     stem, separator, key = text.rpartition(SEPARATOR)
     if separator:

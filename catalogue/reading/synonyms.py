@@ -62,6 +62,14 @@ _OF_A_GOAL = {
     "workload.host_cache": "space.host_cache",
     "mechanisms.prefix_hit_share": "demand.prefix_hit_share"}
 """Key of a deployment -> that of a goal, where it is another."""
+OPTIONS = {"model": "model", "device": "card", "engine": "engine", "precision": "precision",
+           "cluster.devices": "cards", "workload.concurrency": "users",
+           "workload.input_tokens": "input", "workload.output_tokens": "output",
+           "workload.arrival_rate": "rate", "mechanisms.prefix_hit_share": "hits",
+           "limits.ttft": "ttft", "limits.tpot": "tpot",
+           **dict.fromkeys((f"parallelism.{name}_parallel" for name in (
+               "tensor", "pipeline", "data", "expert")), "layout")}
+"""Key of a deployment -> option of a command, or argument of a function, that says the same."""
 LONG, SURE = 6, 0.88  # letters of a word that may be mistyped, and similarity
 
 

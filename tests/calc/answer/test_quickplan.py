@@ -3,6 +3,7 @@
 import pytest
 
 import calc
+import will_it_fit as wif
 from calc.answer.quickplan import deployment_plan, goal_plan, runs
 from catalogue import ParamsError, load_deployment, load_scenario
 
@@ -141,3 +142,18 @@ def test_reports_of_plain_values_show_as_tables():
 def test_neither_a_file_nor_values_is_a_type_error(ask):
     with pytest.raises(TypeError, match=r"expected a (scenario|goal), or"):
         ask()
+
+
+@pytest.mark.parametrize(("call", "says"), [
+    (lambda: wif.estimate(model="r1", card="h200", gpus=8), "unknown argument 'gpus', did you mean"
+     " 'cards'?"),
+    (lambda: wif.search(model="r1", card="h200", isl=8), "did you mean 'input'?"),
+    (lambda: wif.estimate(model="r1"), "the argument 'card' is missing, such as estimate(model="),
+    (lambda: wif.estimate({"model": "r1"}), "expected a name or a path, found dict; estimate("),
+    (lambda: wif.estimate("plan.yml", users=3), "'users' beside a scenario; override keys of its"),
+    (lambda: wif.load("cards", "h200"), "there is no kind 'cards', expected one of models"),
+    (lambda: wif.estimat, "did you mean 'estimate'?")])
+def test_wrong_call_names_what_is_meant(call, says):
+    with pytest.raises((TypeError, AttributeError, ParamsError)) as caught:
+        call()
+    assert says in str(caught.value)
