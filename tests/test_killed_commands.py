@@ -71,7 +71,7 @@ def test_no_process_and_no_file_is_left(command: tuple[str, ...], number: signal
 
 @pytest.mark.parametrize(("command", "under_way", "told"), [
     (("capacity", "h200-v32-vllm-dp8", "--load=azure-conversation", "--daily-requests=3000000",
-      "--cards"),
+      "--scaling"),
      "layouts of more cards", "there is no answer on more cards"),
     (("decide", "h200-v32-vllm-dp8", "--tornado", "--sensitivity", "--samples=65536"), "samples",
      "--sensitivity and what follows is missing")], ids=["capacity", "decide"])
