@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -21,10 +21,8 @@ DOCUMENTS = ("s0", "s1", "s2", "s3")
 @cli_command("dev audit", "--document s2 --verdict wrong-input", "--claim S1-046", table=False)
 @click.option("--document", type=click.Choice(DOCUMENTS), help="Claims of this document only.")
 @click.option("--verdict", metavar="NAME", help="Claims with this verdict, or with it beside it.")
-@click.option("--cause", metavar="NAME", help="Claims explained by this cause only.")
 @click.option("--claim", metavar="ID", help="This claim only, such as S1-046.")
-@click.option("--contradictions", is_flag=True, help="Claims that exclude each other instead.")
-def command(contradictions: bool, **wanted: str | None) -> View:
+def command(**wanted: str | None) -> View:
     """Judge every claim of the documents: is it right, and what is right instead?"""
     from calc.auditing.audit import audit  # builds deployments
     from calc.auditing.judging import VERDICTS
@@ -53,14 +51,14 @@ def command(contradictions: bool, **wanted: str | None) -> View:
             "counts": {name: dict(count) for name, count in result.counts.items()},
             "causes": dict(result.causes.most_common()), "contradictions": among,
             "claims": claims},
-        body=[*contradiction_lines(among)] if contradictions else body,
+        body=body,
         problems=first_problems(result.problems), code=BAD_INPUT if result.problems else OK)
 
 
 def labels(claim: Mapping[str, Any], name: str) -> list[str]:
     """Values of a claim that an option selects by."""
-    also = claim["also"] if name == "verdict" else []
-    return [*filter(None, [claim["id" if name == "claim" else name]]), *also]
+    return {"claim": [claim["id"]], "document": [claim["document"]],
+            "verdict": [claim["verdict"], *claim["also"]]}[name]
 
 
 def claim_line(row: Mapping[str, Any]) -> str:
@@ -68,11 +66,3 @@ def claim_line(row: Mapping[str, Any]) -> str:
     documented = row["documented"].get("written") or row["documented"]["value"]
     return (f"{row['id']} [{row['section']}] {row['what']['en']}: {documented}: "
             f"{joined([row['verdict'], *row['also']])}. {row['why']['en']}")
-
-
-def contradiction_lines(contradictions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Statements that exclude each other, and which of them is right."""
-    for one in contradictions:
-        stated = joined(map(" ".join, zip(one["claims"], one["printed"], strict=True)))
-        right = f"; right: {joined(one['right'])}" if one["right"] else ""
-        yield f"{one['id']} {one['name']['en'].rstrip('.')}: {stated}{right}"

@@ -133,29 +133,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     alone = threading.current_thread() is threading.main_thread()
     threads = set(threading.enumerate())
     before = signal.signal(signal.SIGTERM, _terminated) if alone else None
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
-        return run_interruptibly(sys.argv[1:] if argv is None else argv)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        return _run(sys.argv[1:] if argv is None else argv)
+    except (KeyboardInterrupt, click.Abort):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # another says nothing new
+        print("interrupted.", file=sys.stderr)
+        return INTERRUPTED
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if "multiprocessing" in sys.modules:  # few commands start processes
             from calc.many.processes import end_processes
 
             end_processes(threads)
         if alone:
             signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
-
-
-def run_interruptibly(argv: Sequence[str]) -> int:
-    """Run one command; Ctrl-C ends it with one sentence. Returns the exit code."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-        return _run(argv)
-    except (KeyboardInterrupt, click.Abort):
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # another says nothing new
-        print("interrupted.", file=sys.stderr)
-        return INTERRUPTED
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _run(argv: Sequence[str]) -> int:
@@ -203,12 +196,11 @@ def _failed(text: str, words: Sequence[str]) -> int:
 def missing_extra(words: Sequence[str], error: ModuleNotFoundError) -> str:
     """Name the extra that a command needs; raise the error again if none has the library."""
     library = str(error.name).partition(".")[0]
-    for extra, libraries in EXTRAS.items():
-        if library in libraries:
-            wheel = f"will_it_fit-{calc.__version__}-py3-none-any.whl[{extra}]"
-            return (f"{' '.join(words[:1])}: the library {library} is not installed, expected the "
-                    f"package with its extra: pip install '{wheel}'.")
-    raise error
+    extra = next((extra for extra, names in EXTRAS.items() if library in names), None)
+    if extra is None:
+        raise error
+    return (f"{words[0]}: the library {library} is not installed, expected the package with its "
+            f"extra: pip install 'will_it_fit-{calc.__version__}-py3-none-any.whl[{extra}]'.")
 
 
 def _terminated(number: int, _: Any) -> None:

@@ -94,12 +94,8 @@ def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_e
     changes += [f"space.{name}=true" for name, is_set in (
         ("any_engine", any_engine), ("any_format", any_format)) if is_set]
 
-    def show(pools: str, done: int, total: int) -> None:
-        bar(f"layouts in {pools} pool{'s' * (pools != 'one')}" if total
-            else "drawing, simulating and starting the best", done, total)
-
     with progress() as bar:
-        report = replace(search(load_goal(reference, changes), progress=show, workers=(
+        report = replace(search(load_goal(reference, changes), progress=bar, workers=(
             workers or min(MOST_WORKERS, os.cpu_count() or 1))), defaults=defaults)
     return search_view(report, report.write(Path(folder)) if folder else [])
 

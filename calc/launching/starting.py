@@ -480,5 +480,5 @@ def search(goal: Goal | str | Path | None = None, settings: Iterable[str] = (), 
         plan = planned(goal_plan, "search", **values)
         goal, settings, defaults = load_goal(plan.file, settings), (), plan.defaults
     chosen = select(goal, settings, workers, progress)
-    progress("ranking", 0, 0)
+    progress("ranking and simulating the best", 0, 0)
     return replace(search_report(chosen), defaults=defaults)

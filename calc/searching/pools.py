@@ -195,7 +195,7 @@ def pairs(space: Space, criteria: Wishes, before: Sequence[Pools] | None = None,
     every, compared = list(before or ()), 0
     for of_base in pools(space, criteria) if before is None else ():
         every.append(of_base)
-        progress("two", len(every), len(space.bases()))
+        progress("layouts in two pools", len(every), len(space.bases()))
     bases = [of_base.base for of_base in every]
     mates = dict[tuple[str | None, ...], list[Pools]]()
     for other in every:

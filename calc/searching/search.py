@@ -309,7 +309,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
         of_bases[number].merge(part)
         result.funnel.merge(funnel)
         done.add(number)
-        progress("one", len(done), len(bases))
+        progress("layouts in one pool", len(done), len(bases))
     if "two" in goal.space.pools and "longest_context" not in criteria.objectives:
         result.pairs = pairs(space, criteria, progress=progress)
     for of_base in of_bases:
