@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from pydantic import BaseModel
 from calc.answer.model_sizes import parameters, parameters_by_class
 from calc.commands.check import kind_of
 from calc.commands.options import cli_command, output_option
-from calc.commands.view import Block, Table, View, joined
+from calc.commands.view import Block, Table, View, joined, pools_line
 from catalogue import (
     ROOT,
     ParamsError,
@@ -29,11 +31,12 @@ from catalogue.deployments.loading import find_scenario
 from catalogue.engine import KINDS as ENGINE_KINDS
 from catalogue.engine import Engine, Entry, engine_names, load_engine
 from catalogue.engine import plain as plain_entry
+from catalogue.entries.entry import TimeLimit
 from catalogue.kinds import TEMPLATES
 from catalogue.messages import plural
 from catalogue.reading.files import is_file, store
 from catalogue.reading.near import nearest_names
-from catalogue.reading.units import NONE
+from catalogue.reading.units import NONE, human
 from catalogue.reading.values import is_path
 from catalogue.reading.yamlfile import is_own
 
@@ -47,7 +50,17 @@ LISTED = ("models", "devices", "nodes", "links", "precisions", "scenarios", "goa
           "prices", "powers", "failures", "mechanisms", "calibrations", "measurements", "engines")
 ALIASES = {"cards": "devices", "gpus": "devices", "servers": "nodes", "deployments": "scenarios",
            "plans": "scenarios", "formats": "precisions"}
+SCHEMA_LINE = re.compile(r"\A# yaml-language-server.*\n")  # relative to the catalogue
 PRINTED = (*TEMPLATES, "kernels")  # templates that `new` prints
+FIRST = {
+    "models": ("family", "weights.precision", "attention", "num_hidden_layers", "hidden_size",
+               "num_attention_heads", "num_key_value_heads", "head_dim", "kv_lora_rank",
+               "n_routed_experts", "n_shared_experts", "num_experts_per_tok",
+               "moe_intermediate_size", "intermediate_size", "index_topk", "sliding_window",
+               "num_nextn_predict_layers", "max_position_embeddings"),
+    "devices": ("vendor", "type", "architecture", "memory_capacity", "memory_bandwidth",
+                "matrix_peak", "hbm_efficiency", "power", "price", "node")}
+"""Kind -> keys that `show` prints without --details; of other kinds all."""
 
 
 def named_choice(text: str, choices: tuple[str, ...], what: str) -> str:
@@ -72,6 +85,7 @@ def list_command(kind: str | None) -> View:
     """
     if kind is None:
         counts = {name: len(names(name)) for name in LISTED if name != "engines"}
+        counts["scenarios"] = len(deployment_names())
         counts["engines"] = len(engine_names())
         return View(f"{sum(counts.values())} entries", {"kinds": counts},
                     body=[Table(("kind", "entries"), list(counts.items()))])
@@ -80,12 +94,16 @@ def list_command(kind: str | None) -> View:
         return engines_view()
     entries = ([load_scenario(name).file for name in deployment_names()] if kind == "scenarios"
                else [load(kind, name) for name in names(kind)])
+    entries.sort(key=listed_last)
     rows = [summary(kind, entry) for entry in entries]
     table = [(entry.id, *(cell_text(getattr(entry, name, None), item)
                           for name, item in row.items()))
              for entry, row in zip(entries, rows, strict=True)]
-    columns = [name.replace("_", " ") for name in rows[0]]
-    return View(f"{len(entries)} {kind}",
+    columns = [name.replace("_", " ").replace("device", "card") for name in rows[0]]
+    last = sum(map(listed_last, entries))
+    titles = {"devices": f"{len(entries) - last} cards, then {last} host processors",
+              "scenarios": f"{len(entries)} scenarios, the {last} of published documents last"}
+    return View(titles.get(kind, f"{len(entries)} {kind}"),
                 {"entries": {entry.id: row for entry, row in zip(entries, rows, strict=True)}},
                 body=[Table(("identifier", *columns), table)])
 
@@ -100,16 +118,26 @@ def summary(kind: str, entry: Any) -> dict[str, Any]:
     return row | ({"parameters": parameters(entry)} if kind == "models" else {})
 
 
+def listed_last(entry: Any) -> bool:
+    """Whether an entry follows the others in a list: a host, or one of a published document."""
+    return getattr(entry, "type", None) == "host" or bool(re.match(r"s\d-", entry.id))
+
+
 def cell_text(stored: Any, item: Any) -> str:
-    """A cell of a list; a value of the entry as its file writes it."""
+    """A cell of a table; numbers with readable units."""
     if isinstance(stored, Value):
-        return stored.written
+        return human(stored.value, stored.unit)
     if isinstance(item, dict):
-        return joined(f"{key} {value:,}" for key, value in item.items())
+        return joined(f"{key} {human(value)}" for key, value in item.items())
+    if isinstance(item, bool):
+        return "yes" if item else "no"
+    if isinstance(item, (list, tuple)):
+        return joined(map(str, item))
     return NONE if item is None else str(item)
 
 
-@cli_command("show", "h200", "deepseek-v3", "vllm max-num-seqs", "my-card.yml")
+@cli_command("show", "h200", "deepseek-v3", "vllm max-num-seqs", "my-card.yml",
+             sections=("details",))
 @click.argument("name")
 @click.argument("flags", nargs=-1, metavar="[FLAG]...")
 @click.option("--release", metavar="VERSION", help="Of an engine, only what this release has.")
@@ -125,14 +153,17 @@ def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View
         return engine_view(load_engine(reference), flags, release)
     if flags or release:
         raise ParamsError(f"{name} is no engine, expected neither flags nor --release.")
-    entries: list[Any] = (
-        [pool.file for pool in load_deployment(reference)] if kind == "scenarios"
-        else [load(kind, reference)])
+    pools = load_deployment(reference) if kind == "scenarios" else ()
+    entries: list[Any] = [pool.file for pool in pools] or [load(kind, reference)]
     data = {entry.id: details(kind, entry) for entry in entries}
-    blocks = [block for entry in entries for block in entry_blocks(kind, entry)]
-    title = entries[0].title if kind in ("scenarios", "goals") else entries[0].name
-    return View(f"{kind.removesuffix('s')} {joined(data)}: {title['en']}",
-                {"entries": data} if len(data) > 1 else next(iter(data.values())), body=blocks)
+    every = [block for entry in entries for block in entry_blocks(kind, entry)]
+    title = pools_line(pools) if pools else entries[0].title["en"] if kind == "goals" else (
+        entries[0].name["en"])
+    return View(f"{kind.removesuffix('s')} {joined(data)}: {title}",
+                {"entries": data} if len(data) > 1 else next(iter(data.values())),
+                body=[block for entry in entries for block in first_blocks(kind, entry)],
+                rows=next(block for block in every if isinstance(block, Table)),
+                sections={"details": every})
 
 
 def kind_and_reference(text: str) -> tuple[str, str]:
@@ -201,12 +232,10 @@ def entry_blocks(kind: str, entry: Any) -> Iterator[Block]:
     cited: dict[str, None] = {}
     for name, value in flattened("", entry):
         if not isinstance(value, Value):
-            rows.append((name, str(value), "", ""))
+            rows.append((name, cell_text(None, value), "", ""))
             continue
         for label, item in ((name, value), *(("  also printed", it) for it in value.others)):
-            section = item.section and f"section {item.section}"
-            rows.append((label, item.shown, item.kind,
-                         joined(part for part in (item.source, section, item.date) if part)))
+            rows.append((label, item.shown, item.kind, source_text(item)))
             cited.setdefault(item.source)
     yield Table(("key", "value", "kind", "source"), rows)
     if kind == "models":
@@ -215,13 +244,35 @@ def entry_blocks(kind: str, entry: Any) -> Iterator[Block]:
         yield Table(("parameters", "count", "share"), [
             (name.replace("_", " "), f"{count:,}", f"{count / total['total']:.2%}")
             for name, count in counts.items()])
-    for key in cited:
-        source = sources().get(key, {})
-        yield f"{key}: {source.get('title', key)} {source.get('url', '')}"
+    for key in (key for key in cited if key in sources()):
+        yield f"{key}: {sources()[key]['title']} {sources()[key].get('url', '')}".rstrip()
+
+
+def source_text(value: Value) -> str:
+    """Source of a value with its section, if that is a number, and its date."""
+    section = value.section and value.section.isascii() and f"section {value.section}"
+    return joined(part for part in (value.source, section, value.date) if part)
+
+
+def first_blocks(kind: str, entry: Any) -> Iterator[Block]:
+    """The values of an entry that matter most, each with its source."""
+    rows = flattened("", entry)
+    if keys := FIRST.get(kind):
+        rows = [row for row in rows if f"{row[0]}.".startswith(tuple(f"{key}." for key in keys))]
+    yield Table(("key", "value", "kind", "source"), [
+        (name, value.shown, value.kind, source_text(value)) if isinstance(value, Value)
+        else (name, cell_text(None, value), "", "") for name, value in rows], title=entry.id)
+    if kind == "models":
+        yield f"parameters: {cell_text(None, parameters(entry))}"
+    if any(name == "workload.max_num_seqs" for name, _ in rows):
+        yield ("workload.max_num_seqs is the value for which memory is predicted; deploy limits a "
+               "replica to its requests in flight.")
 
 
 def flattened(prefix: str, item: Any) -> list[tuple[str, Any]]:
     """Values of an entry by dotted key."""
+    if isinstance(item, TimeLimit):
+        return [(f"{prefix}.{name}", human(time, "s")) for name, time in item.stated.items()]
     if isinstance(item, BaseModel):
         pairs: Any = [(name, getattr(item, name)) for name in type(item).model_fields
                       if name not in ("id", "name", "title", "note", "defaults", "documented")]
@@ -257,19 +308,22 @@ def engine_view(engine: Engine, flags: tuple[str, ...], release: str | None) -> 
         entry for kind in ENGINE_KINDS for entry in engine.entries[kind].values()
         if version is None or entry.at(version)]
     data = {entry.name: history(engine, entry, version) for entry in entries}
-    if not flags:
-        table = Table(("name", "kind", "since", "until"), [
-            (name, entry["kind"], entry["since"], entry["until"] or "")
-            for name, entry in data.items()])
-    else:
-        rows: list[tuple[str, str, str]] = []
-        for name, entry in data.items():
-            rows += [(name, state, joined(f"{key} {value}" for key, value in values.items()))
-                     for state, values in entry["states"].items()]
-            rows.append((name, entry["until"] or entry["releases"][-1],
-                         "the last release that has it" if entry["until"] else "still there"))
-        table = Table(("name", "release", "definition"), rows)
-    return View(f"{engine.title}: {plural(len(data), 'name')}", {"entries": data}, body=[table])
+    every = Table(("name", "kind", "since", "until"), [
+        (name, entry["kind"], entry["since"], entry["until"] or "")
+        for name, entry in data.items()])
+    versions = version or f"{engine.versions[0]} to {engine.versions[-1]}"
+    counts = Counter(entry["kind"] for entry in data.values())
+    first: list[Block] = [
+        joined(plural(count, kind) for kind, count in counts.items()),
+        f"will-it-fit show {engine.name} NAME prints the history of one"]
+    if flags:
+        first = [Table(("name", "since", "definition", "until"), [
+            (name, state, joined(f"{key} {cell_text(None, value)}" for key, value in it.items()),
+             (entry["until"] or "") if state == list(entry["states"])[-1] else "")
+            for name, entry in data.items() for state, it in entry["states"].items()])]
+    return View(f"{engine.title} {versions}: {plural(len(data), 'name')}", {"entries": data},
+                body=first, rows=next((it for it in first if isinstance(it, Table)), every),
+                sections={"details": [every]})
 
 
 def history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any]:
@@ -288,7 +342,7 @@ def new_command(kind: str, output: str | None) -> View:
     """Print or write a commented template: scenario, goal, card, model, node, link, prices, …"""
     name = named_choice(kind, PRINTED, "template")
     path = next((ROOT / "templates").glob(f"{name}.*"))
-    text = path.read_text("utf-8")
+    text = SCHEMA_LINE.sub("", path.read_text("utf-8"))
     if output is None:
         return View(text.rstrip("\n"), {"template": name, "text": text})
     store(Path(output), text, replace=False)

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from calc.commands.options import cli_command, output_option, settings_option
-from calc.commands.view import Block, Table, View
-from calc.evidence.startup import Term, startup_terms, wrong_term
+from calc.commands.view import Block, Table, View, joined
+from calc.evidence.startup import Term, is_off, startup_terms, wrong_term
 from calc.evidence.startup_log import deployment_entry, named_deployment, store_log
 from catalogue import load_scenario
 from catalogue.entries.measurements import PRINTED_UNITS
@@ -61,8 +61,8 @@ def command(file: str, scenario: str | None, settings: tuple[str, ...], output: 
                     f"engine={log.engine}@RELEASE.")
     if output:
         body.append(f"Stored in {output}.")
-    return View(f"{verdict(wrong)}: {engine}, {deployment.model.id} in {deployment.precision.id} "
-                f"on {deployment.devices} × {deployment.device.id}",
+    return View(f"{verdict(terms, wrong)}: {engine}, {deployment.model.id} in "
+                f"{deployment.precision.id} on {deployment.devices} × {deployment.device.id}",
                 {"engine": log.engine, "release": log.release, "refused": log.refused,
                  "longest": log.length, "arguments": dict(log.arguments),
                  "deployment": deployment_entry(deployment), "printed": dict(log.printed),
@@ -75,13 +75,14 @@ def command(file: str, scenario: str | None, settings: tuple[str, ...], output: 
                     for term in terms]))
 
 
-def verdict(wrong: Term | None) -> str:
-    """Whether every printed value lies in its interval, or which does not."""
+def verdict(terms: Sequence[Term], wrong: Term | None) -> str:
+    """Whether every printed value lies in its interval, or which do not, the cause first."""
     if wrong is None:
         return "Every printed value lies in its 80% interval"
-    side = "above" if wrong.off > 0 else "below"
-    return (f"OFF: '{FIGURES[wrong.figure]}', predicted {_shown(wrong.figure, abs(wrong.off))} "
-            f"{side} the printed value")
+    off = [wrong, *(term for term in terms if is_off(term) and term is not wrong)]
+    return "OFF: " + joined(
+        f"'{FIGURES[term.figure]}' predicted {_shown(term.figure, abs(term.off))} "
+        f"{'above' if term.off > 0 else 'below'} the printed value" for term in off)
 
 
 def term_table(log: StartupText, terms: Sequence[Term]) -> Table:
@@ -89,12 +90,14 @@ def term_table(log: StartupText, terms: Sequence[Term]) -> Table:
     rows = [(FIGURES[term.figure], _shown(term.figure, term.printed),
              _shown(term.figure, float(term.ours.value)),
              _shown(term.figure, float(term.ours.low), float(term.ours.high)),
-             f"{float(term.ours.value) / term.printed:.2f}" if term.printed > 0 else "")
+             f"{float(term.ours.value) / term.printed:.2f}" if term.printed > 0 else "",
+             "outside" if is_off(term) else "")
             for term in terms]
     predicted = {term.figure for term in terms}
-    rows += [(FIGURES[name], _shown(name, value), "", "", "")
+    rows += [(FIGURES[name], _shown(name, value), "", "", "", "")
              for name, value in log.printed.items() if name not in predicted]
-    return Table(("quantity", "printed", "predicted", "80% interval", "predicted / printed"), rows)
+    return Table(("quantity", "printed", "predicted", "80% interval", "predicted / printed",
+                  "verdict"), rows, title="Memory in GiB, as engines print it (SGLang writes GB)")
 
 
 def _shown(name: str, low: float, high: float | None = None) -> str:

@@ -111,6 +111,11 @@ def longest_request(blocks: Amount, quantities: Mapping[str, Any], ranks: float)
     return Amount(value, low, high, "token", name=LONGEST)
 
 
+def is_off(term: Term) -> bool:
+    """Whether a printed value lies outside of its interval."""
+    return not term.covered and abs(term.off) > EQUAL * abs(term.printed)
+
+
 def wrong_term(terms: list[Term]) -> Term | None:
     """Return the term that is off; None if every printed value lies in its interval.
 
@@ -121,8 +126,7 @@ def wrong_term(terms: list[Term]) -> Term | None:
     Args:
         terms: of one log.
     """
-    outside = [term for term in terms
-               if not term.covered and abs(term.off) > EQUAL * abs(term.printed)]
+    outside = [term for term in terms if is_off(term)]
     cause = max((term for term in outside if term.figure in CAUSES),
                 key=lambda term: abs(term.off), default=None)
     left = next((term for term in outside if term.figure in LEFT), None)
