@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import yaml
+
+_NUMBER = re.compile(r"(0|[1-9][0-9]*)(\.[0-9]+)?")
 
 
 class Flow(dict[Any, Any]):
@@ -49,6 +52,21 @@ def rounded(data: Any, digits: int) -> Any:
     if isinstance(data, (list, tuple)):
         return [rounded(value, digits) for value in data]
     return significant(data, digits) if isinstance(data, float) else data
+
+
+def unquoted(data: Any) -> Any:
+    """Plain data with numbers in place of texts of them.
+
+    >>> unquoted({"users": "64", "share": ["0.9"], "length": "64 token"})
+    {'users': 64, 'share': [0.9], 'length': '64 token'}
+    """
+    if isinstance(data, dict):
+        return {name: unquoted(value) for name, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [unquoted(value) for value in data]
+    if isinstance(data, str) and _NUMBER.fullmatch(data):
+        return float(data) if "." in data else int(data)
+    return data
 
 
 def dump(data: Any) -> str:

@@ -19,6 +19,7 @@ import yaml
 
 from calc.layouts.feasible import has_room
 from calc.serving.evaluate import evaluate
+from calc.yamltext import unquoted
 from catalogue import ParamsError, Scenario, library, load_precision, load_scenario, model_inputs
 from catalogue.deployments.admission import cut_of, precisions, problems, subject_of
 from catalogue.deployments.cuts import Subject, written
@@ -99,7 +100,7 @@ class QuickPlan:
             ["# Chosen by default:"] if self.defaults else []), *(
             f"#   {line}" for line in self.defaults)]
         return "\n".join(comments) + "\n" + yaml.dump(
-            self.file.data, Dumper=DUMPER, sort_keys=False, allow_unicode=True, width=100)
+            unquoted(self.file.data), Dumper=DUMPER, sort_keys=False, allow_unicode=True, width=100)
 
     def save(self, path: str | Path, replace: bool = False) -> None:
         """Write the file, which ``estimate`` or ``search`` answers alike.

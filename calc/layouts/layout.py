@@ -14,6 +14,7 @@ import numpy as np
 import yaml
 
 from calc.physics.arrays import Number
+from calc.yamltext import unquoted
 from catalogue import (
     Scenario,
     library,
@@ -555,13 +556,25 @@ def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
                                 for group in (workload, mechanisms))
         parts["workload"] = workload | {"agent": demand.agent.model_dump() | {
             "pause": f"{demand.agent.pause} s"}}
-    promised = {name: {at: f"{limit} s" for at, limit in targets.items()}
+    promised = {name: {at: time_text(limit, name == "tpot") for at, limit in targets.items()}
                 for name, stated in goal.limits.times.items() if (targets := watched(stated))}
     title = f"{goal.title['en']}: {choice.devices} × {choice.device}"
     file = {"title": {"en": title, "zh": f"{goal.title['zh']}：{choice.devices} × {choice.device}"},
             "defaults": ASSUMED, "model": goal.model, **plain, **parts}
     return (file | ({"limits": promised} if promised else {})
             | ({"mechanisms": mechanisms} if mechanisms else {}))
+
+
+def time_text(time: float, per_token: bool) -> str:
+    """A time in a file, without loss; of a token as a rate if that is shorter.
+
+    >>> time_text(2.0, False), time_text(1 / 30, True)
+    ('2 s', '30 token/s')
+    """
+    rate = f"{1 / time:.6g}" if per_token and time else ""
+    if float(f"{time:.6g}") == time:
+        return f"{time:.6g} s"
+    return f"{rate} token/s" if rate and 1 / float(rate) == time else f"{time} s"
 
 
 def as_asked(goal: Goal, choice: Choice) -> dict[str, Any]:
@@ -586,15 +599,14 @@ def arrival_settings(goal: Goal) -> dict[str, Any]:
 
 
 def text(goal: Goal, choice: Choice) -> str:
-    """The scenario file of a choice, which ``estimate`` and ``papermill`` take.
+    """The scenario file of a choice, which ``estimate`` takes.
 
     Args:
         goal: whose model and demand it serves.
         choice: the deployment.
     """
-    schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
-    return schema + yaml.dump(as_asked(goal, choice), Dumper=DUMPER, sort_keys=False,
-                              allow_unicode=True, width=100)
+    return yaml.dump(unquoted(as_asked(goal, choice)), Dumper=DUMPER, sort_keys=False,
+                     allow_unicode=True, width=100)
 
 
 def family(goal: Goal, prefill: Choice, decode: Choice) -> str:
@@ -614,8 +626,7 @@ def family(goal: Goal, prefill: Choice, decode: Choice) -> str:
         variants[name]["title"] = title
     file = {"title": goal.title, **shared, "device": decode.device, "pools": list(own),
              "variants": variants}
-    schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
-    return schema + yaml.dump(file, Dumper=DUMPER, sort_keys=False, allow_unicode=True, width=100)
+    return yaml.dump(unquoted(file), Dumper=DUMPER, sort_keys=False, allow_unicode=True, width=100)
 
 
 def scenario(goal: Goal, choice: Choice) -> Scenario:
