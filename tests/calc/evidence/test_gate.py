@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from _door import spoilt
 
 from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
 from calc.evidence.startup import Term, summarise_startups
@@ -20,31 +21,13 @@ from tools.gate import measured_errors, memory_errors, merged, recorded_errors, 
 README = library.ROOT.parent / "README.md"
 VALUES = 86 * 3 + 206  # tables of R1 with three metrics a row, and values of today's models
 FLAG = "has the flag test_only: it is tested on, never fitted to"
-GATE = """\
-name: {en: A, zh: B}
-source: inferencex-r1
-kind: measured
-test_only: true
-deployment:
-  defaults: {source: inferencex-r1, kind: vendor}
-  model: deepseek-v3
-  device: nvidia-h200-sxm
-  engine: vllm@0.11.0
-  cluster: {node: hgx-h200, nodes: 1}
-  parallelism: {tensor_parallel: 8, pipeline_parallel: 1, data_parallel: 1, expert_parallel: 1}
-  precision: fp8-block
-  workload: {concurrency: 1 request, input_tokens: 900 token, output_tokens: 900 token}
-columns: {workload.concurrency: request, tpot: ms}
-rows:
-  - [4, 20]
-"""
-BAD_FILES = {  # change of the file above -> line and what the sentence names
-    "model": (("deepseek-v3", "deepseek-v33"), 7, "deepseek-v3"),
-    "unit": (("tpot: ms}", "tpot: token}"), 14, "expected one of s"),
-    "setting": (("workload.concurrency: req", "workload.concurency: req"), 16, "concurrency"),
-    "flag": (("test_only: true", "test_only: false"), 4, "True"),
-    "cell": (("[4, 20]", "[4, -20]"), 16, "expected a number above 0"),
-    "row": (("[4, 20]", "[4]"), 16, "expected 2"),
+BAD_FILES = {  # change of a gate's file -> line and what the sentence names
+    "model": (("model: deepseek-v3\n", "model: deepseek-v33\n"), 18, "deepseek-v3"),
+    "unit": (("tpot: ms\n", "tpot: token\n"), 53, "expected one of s"),
+    "setting": (("workload.concurrency: req", "workload.concurency: req"), 57, "concurrency"),
+    "flag": (("test_only: true", "test_only: false"), 6, "True"),
+    "cell": ((", 14.609,", ", -14.609,"), 57, "expected a number above 0"),
+    "row": ((", 14.609,", ","), 57, "expected 17"),
 }
 
 
@@ -104,8 +87,7 @@ def test_a_calibration_of_a_gate_is_refused(tmp_path: Path, cli) -> None:
 @pytest.mark.parametrize("case", BAD_FILES)
 def test_a_bad_gate_file_is_refused_with_file_and_line(case: str, tmp_path: Path) -> None:
     (old, new), line, named = BAD_FILES[case]
-    path = tmp_path / "gate.yml"
-    path.write_text(GATE.replace(old, new), "utf-8")
+    path = spoilt(tmp_path / "gate.yml", "gates/r1-b200-trtllm-fp8", old, new)
     with pytest.raises(ParamsError) as caught:
         gate_rows(path)
     assert f"gate.yml:{line}: " in str(caught.value)

@@ -101,13 +101,6 @@ class TestReplica:
         assert found.receive_wait == pytest.approx(
             5 * STEP + STEP + found.group_busy * (found.busy_step - STEP))
 
-    def test_a_lone_request_has_no_queue_and_no_stall(self):
-        for changes in ({}, {"mixed_steps": 1}, {"separate_pools": 1}, {"think_time": 3},
-                        {"open_arrivals": 1}, {"pipeline_parallel": 4}):
-            found = steady_with(concurrency=1, max_num_batched_tokens=2000, **changes)
-            assert found.steady_ttft == pytest.approx(CHUNK)
-            assert (found.steady_tpot, found.steady_queue) == (STEP, 0)
-
     def test_stream_interval(self):
         """Tokens sent five at a time; holding the first one back does not change the latency."""
         sent, plain = steady_with(stream_interval=5, first_token_held=1), steady_with()
