@@ -225,7 +225,7 @@ def break_even_of(question: Question) -> Analysis:
         turns = "" if unsure.low is None or unsure.high is None else (
             f"changes at {span(unsure.low, unsure.high, path.unit)} (80% interval); ")
         figures.append(("uncertainty", f"{turns}{plan.label} is better throughout in "
-                        f"{unsure.first:.0%} of the draws, {other.label} in {unsure.second:.0%}"))
+                        f"{unsure.first:.0%} of samples, {other.label} in {unsure.second:.0%}"))
     figures += [("memory", f"{one.label} does not fit as it is") for one in (plan, other)
                 if not one.fits({})[0]]
     return Analysis(
@@ -259,12 +259,12 @@ def information_of(question: Question) -> Analysis:
               for worth in result.worths if worth.value > worth.scatter]
     figures = [("best now", f"{result.options[result.taken]}: expected "
                 f"{human(result.losses[result.taken], unit)}; another choice is better in "
-                f"{result.wrong:.0%} of the draws"),
+                f"{result.wrong:.0%} of samples"),
                ("at most", f"{human(result.perfect, unit)} saved by knowing everything first")]
     if result.needed:
         few, half, most = (human(round(cards)) for cards in result.needed)
-        figures.append(("cards", f"{half} needed, {few} to {most} in 80% of the draws"))
-    figures.append(("draws", f"{result.draws:,}; savings below "
+        figures.append(("cards", f"{half} needed, {few} to {most} in 80% of samples"))
+    figures.append(("samples", f"{result.draws:,}; savings below "
                     f"{human(result.worths[0].scatter, unit)} cannot be told from zero"))
     return Analysis(result.as_json() | {"unit_of_losses": unit}, Table.of(
         worths, "measured first", "value", "changes", value=unit, changes=SHARE,

@@ -50,7 +50,7 @@ LEGEND = (
     "their own; DCP: cards that share a request's cache.",
     "EP: cards that share the experts, +n: redundant experts; chunks: prompt tokens per step of a "
     "DP rank; MTP tokens, drafts: tokens proposed per step.",
-    "in flight: requests at once on all cards; draws: samples of the uncertain inputs; (a–b): 80% "
+    "in flight: requests at once on all cards; samples: draws of the uncertain inputs; (a–b): 80% "
     "interval; cost: all charged to output tokens, cards always busy.",
     "Not tried: experts on the host, cards of several kinds in one pool, spare experts other than "
     "in space.spares.")
@@ -123,9 +123,9 @@ def search_view(report: SearchReport, files: Sequence[Path]) -> View:
 def start_line(report: SearchReport, rank: int, files: Sequence[Path]
                ) -> Iterator[tuple[str, str]]:
     """Command that writes the launch files of a row."""
-    file = files[rank - 1] if files else f"{report.goal.id}-{rank}.yml"
     if start := report.rows[rank - 1].start:
-        yield "start", start.text(str(file))
+        text = start.text(str(files[rank - 1] if files else f"plans/{report.goal.id}-{rank}.yml"))
+        yield "start", f"{'-o plans, then ' * bool(start.engine and not files)}{text}"
 
 
 def unmet_lines(report: SearchReport) -> Iterator[tuple[str, str]]:

@@ -159,7 +159,7 @@ class ReportRow:
             ("limited by", f"{resource_name(self.resource)} ({self.share:.0%} of a decode step)"
              f"{near}"),
             ("memory", f"{weights} weights + {cache} cache + {besides} rest = {used} of {capacity} "
-             "on the fullest card"),
+             f"on the fullest {'decode card' if self.pools else 'card'}"),
             ("quality", "; ".join(f"{of.precision}: {of.words[0].removeprefix('quality: ')}"
                                   for of in self.quality)),
             ("evidence", self.near.text)]
@@ -380,7 +380,7 @@ class SearchReport:
         lines = []
         if row.keeps is not None:
             broken = self.weakest if row is self.rows[0] else None
-            lines.append(("limits", f"{self.limit_words}: kept in {row.keeps:.0%} of draws" + (
+            lines.append(("limits", f"{self.limit_words}: kept in {row.keeps:.0%} of samples" + (
                 f", most often broken: {heading(broken.name)} ({broken.broken:.0%})"
                 if broken and broken.broken else "")))
         for name, amount in self.amounts(row).items():
@@ -397,15 +397,18 @@ class SearchReport:
     @property
     def verdict(self) -> str:
         """Whether the goal is met: by which deployment, or why not."""
-        return (f"MET: {self.rows[0].row.label}" if self.rows
-                else f"NOT MET: {self.unmet[0]}")
+        if not self.rows:
+            return f"NOT MET: {self.unmet[0]}"
+        first = self.rows[0]
+        unsure = first.keeps is not None and first.keeps < SURE
+        return f"MET{f' IN {first.keeps:.0%} OF SAMPLES' * unsure}: {first.row.label}"
 
     @property
     def unmet(self) -> tuple[str, Row | None, str]:
         """Of a goal that nothing meets why, the nearest deployment, and what that lacks."""
         times = self.goal.limits.times
         if self.surest:
-            wanted = f"{self.goal.limits.sure or 0:.0%} of draws"
+            wanted = f"{self.goal.limits.sure or 0:.0%} of samples"
             return (f"nothing keeps its limits in {wanted}", self.surest.row,
                     f"limits kept in {self.surest.keeps or 0:.0%}")
         if self.missed:
@@ -447,13 +450,13 @@ class SearchReport:
         weakest, first = self.weakest, self.rows[0]
         if weakest is None or first.keeps is None or first.keeps >= SURE:
             return []
-        ways = [f"row {rank} keeps them in {row.keeps:.0%} of draws"
+        ways = [f"row {rank} keeps them in {row.keeps:.0%} of samples"
                 for rank, row in enumerate(self.rows, 1) if (row.keeps or 0.0) >= SURE]
         if weakest.wider is not None:
             ways.insert(0, f"{heading(weakest.name)} limit {percentile_words(weakest.at)}"
-                        f"{human(weakest.wider, 's')}: {SURE:.0%} of draws")
+                        f"{human(weakest.wider, 's')}: {SURE:.0%} of samples")
         return [f"To be surer: {'; '.join(ways)}." if ways else
-                f"No row keeps its limits in {SURE:.0%} of draws; try more cards."]
+                f"No row keeps its limits in {SURE:.0%} of samples; try more cards."]
 
     def write(self, folder: Path) -> list[Path]:
         """Write the deployment file of each row.

@@ -113,7 +113,7 @@ class Funnel:
     @property
     def text(self) -> str:
         """Number of deployments that were tried, and what became of them."""
-        return f"Tried {self.deployments:,} deployments: " + ", ".join(
+        return f"Tried {self.deployments:,} deployments in one pool: " + ", ".join(
             f"{self.counts[name]:,} {bound_words()[name][0]}" for name in COUNTED
             if self.counts[name])
 
