@@ -1,4 +1,7 @@
-"""Inputs of every formula, and arithmetic on them for scalars and arrays alike."""
+"""Inputs of every formula, and arithmetic on them for scalars and arrays alike.
+
+Records of results are dataclasses with ``eq=False``: arrays are neither equal nor hashable.
+"""
 
 from __future__ import annotations
 

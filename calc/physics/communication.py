@@ -37,7 +37,7 @@ from calc.physics.work import Composition
 SLOWEST_LINK = 1  # [B/s]; where there is no link nothing is sent, at any rate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """A group of ranks laid over nodes: sizes inside and across [1], links of a device [B/s].
 
@@ -471,7 +471,7 @@ def there_and_back(q: Inputs, g: Group, tokens: Number, widths: tuple[Number, Nu
     return either((q.exchange_gathered > 0) | (expert_slices(q) > 1), gathered, sent)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TokenFanout:
     """On how many nodes and ranks of its expert-parallel group a token is wanted [1]."""
 

@@ -41,7 +41,7 @@ from calc.physics.parameters import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cache:
     """Bytes of the KV cache, per token [B/token] but for the state [B/request].
 
@@ -165,7 +165,7 @@ def drafting_layers(q: Inputs) -> Number:
 CLOSE = 3, 2  # kinds of layers form groups of the larger if it is less than 3/2 of the smaller
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pages:
     """Blocks of a request and the groups of layers behind them.
 

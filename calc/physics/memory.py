@@ -98,7 +98,7 @@ def vision_weights(q: Inputs) -> Number:
     return select(q.text_only > 0, 0, q.activation_element_bytes * (undivided + divided))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Weights:
     """Weight bytes [B] on a device, how experts are spread [1]; ``stage_*`` by stage."""
 
@@ -279,7 +279,7 @@ def _padded(width: Number, multiple: Number) -> Number:
     return multiple * ceil_div(width, multiple) / maximum(1, width)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Added:
     """Memory of engines beside the model's weights [B]; ``stage_*`` have the stage first.
 
@@ -339,7 +339,7 @@ def added(attention: str, q: Inputs, n: Parameters, w: Weights, stage: np.ndarra
     return Added(mtp, copies, copies.max(axis=0), exchange_buffers(q, n))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Activations:
     """Elements per token that live at once [1], and their bytes in the largest step [B]."""
 
@@ -418,7 +418,7 @@ def _core_width(q: Inputs, heads: Heads) -> Number:
     return heads.pair * (heads.query / t + maximum(1, heads.kv / t))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Working:
     """Memory that is neither weights nor cache on a device [B].
 
@@ -437,7 +437,7 @@ class Working:
     working_memory: Number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Memory(Pages, Working):
     """The budget of the fullest device [B], and the concurrency that it allows [request]."""
 

@@ -295,7 +295,7 @@ def drafter_time(q: Inputs, rows: Number) -> Number:
     return alone + MATMULS_OF_DRAFTER * q.head_matmul_latency
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Matmuls:
     """Matmuls of a class on a rank, in all layers.
 
@@ -491,7 +491,7 @@ def _cache_rate(q: Inputs, decoding: bool) -> Number:
     return q.memory_bandwidth * (q.mla_efficiency if decoding else q.hbm_efficiency)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decode:
     """Contexts [token] and the batch of a decode step [request]."""
 
@@ -504,7 +504,7 @@ class Decode:
     decode_batch: Number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Floor:
     """One decode step: tokens, bytes read per device [B], their times [s], the resulting rate."""
 

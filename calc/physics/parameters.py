@@ -17,7 +17,7 @@ from calc.physics.arrays import Inputs, Number, anywhere, maximum, minimum, once
 MLA, GQA, CSA = "mla", "gqa", "csa"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Attention:
     """Parameters of one attention layer, by how tensor parallelism treats them [1].
 
@@ -40,7 +40,7 @@ class Attention:
     window_kv: Number = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Heads:
     """Heads of grouped-query attention in one kind of layers [1].
 
@@ -554,7 +554,7 @@ def layers_with_experts(q: Inputs) -> Number:
     return q.num_hidden_layers - q.first_k_dense_replace - q.layers_without_mlp
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Parameters:
     """Parameter counts of a model [1]; names as in ``params/symbols.yml``."""
 

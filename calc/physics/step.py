@@ -374,7 +374,7 @@ def removed_time(q: Inputs, step: Any, less: Busy) -> Number:
 SUMS_OF_DRAFTER = 2  # of a layer over tensor-parallel ranks: after attention and after the MLP
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step(Missing):
     """Operations [FLOP], bytes [B] and times [s] of a step; names without their phase."""
 

@@ -69,7 +69,7 @@ from calc.physics.parameters import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Composition:
     """Composition of a step on one data-parallel rank.
 
@@ -171,7 +171,7 @@ class Composition:
         return mean, self.exchanged() / select(mean > 0, mean, 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Work:
     """Operations [FLOP] and bytes [B] of one class of operators."""
 
@@ -179,7 +179,7 @@ class Work:
     bytes: Number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PerToken:
     """Work of a class of operators for any number of tokens.
 
@@ -198,7 +198,7 @@ class PerToken:
         return Work(self.flops * tokens, self.stored + self.moved * tokens)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Attention(Work):
     """Projections of attention, and what is of them alone.
 
@@ -213,7 +213,7 @@ class Attention(Work):
     up: Number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Core(Work):
     """The attention core.
 
@@ -226,7 +226,7 @@ class Core(Work):
     row_bytes: Number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Routed(Work):
     """Routed experts that the device multiplies, and how tokens meet them.
 
@@ -489,7 +489,7 @@ def routed_row_bytes(q: Inputs, n: Parameters, routed: Routed) -> Number:
     return of_row * q.activation_element_bytes * moved_rows(q, routed.rows, routed.tokens)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Distances:
     """Time to get one expert to where it is multiplied, by where it lies [s]."""
 
@@ -522,7 +522,7 @@ def distances(q: Inputs, n: Parameters) -> Distances:
         stored * minimum(q.devices_per_node, devices) / q.storage_bandwidth)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Missing:
     """Experts of a layer that a step has to load [1], and the time of loading, all layers [s]."""
 

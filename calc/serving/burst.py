@@ -44,7 +44,7 @@ from calc.physics.step import Step
 from calc.physics.work import Composition
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Prompts:
     """Prompts cut and packed on one replica: tokens [token] and chunks [1]."""
 
@@ -205,7 +205,7 @@ def token_pace(q: Inputs, decode: Step) -> tuple[Number, Number, Number]:
     return draft, accepted, per(plus(decode.step_time, draft), accepted)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Loads:
     """Mean times of a prompt's cache from host memory, and of a request outside the steps [s]."""
 
@@ -242,7 +242,7 @@ def loads(q: Inputs, c: Cache, prefill: Step) -> Loads:
     return Loads(time, wait, q.request_overhead + wait)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Serving:
     """Metrics of a wave of requests: times [s], tokens per step [1], rates per second."""
 
@@ -427,7 +427,7 @@ def prefill_throughput(q: Inputs, p: Prompts, burst: Step) -> Number:
 ROUNDING = 8.0**-9  # a pool that just keeps up needs no replica more
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Planning:
     """Intensity [FLOP/B], shares [1], times [s], the balance of prefill and decode pools [1] and
     their rates [request/s], and what host memory and storage hold [B]."""

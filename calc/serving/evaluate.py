@@ -82,7 +82,7 @@ FEWEST = 4**2  # requests of one user
 UNIFORM = 2 * 3**0.5  # width of a uniform distribution over its standard deviation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Benched:
     """A benchmark: its requests [request], and mean times as its client reports them [s].
 
@@ -160,7 +160,7 @@ def benched(q: Inputs, p: Prompts, waiting: Number, served: Serving, lasting: St
     return Benched(count, wave, later, ttft, tpot, rate)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Occupancy:
     """Tokens [token/request], time [s], requests [request] and shares of a replica's blocks [1].
 

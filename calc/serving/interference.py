@@ -80,7 +80,7 @@ def largest_of(number: Number, variance: Number) -> Number:
     return maximum(1, np.exp(deviation * exceeded - spread / 2))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pieces:
     """Pieces that a step with prompts is made of.
 
@@ -339,7 +339,7 @@ def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Nu
     return maximum(host, device) + s.around
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rates:
     """How often steps have prompts: prompts in a step, shares of the steps, and steps [1].
 
@@ -550,7 +550,7 @@ def rates_of(q: Inputs, p: Prompts, s: Pieces, u: Number, span: Number, often: N
                  releases, group, *_queues(s, filled, longer, span, rate))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Chunks:
     """Tokens of chunks with prompts, the fullest and one's own [token], and times of steps [s]."""
 

@@ -109,7 +109,7 @@ MOST = 4.0**2  # of them; beyond, no step without any is left
 REFINED = 2  # times, by Newton's method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Among:
     """Decoding among others, whose prompts come at random.
 
@@ -205,7 +205,7 @@ def decoding_among(a: Among, rho: Number) -> Number:
 RIGHT_ANGLE = 1.5708  # π/2, to five digits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Stay:
     """A request's way: waits and decoding, after an answer and at random [s], overlaps [1]."""
 
@@ -221,7 +221,7 @@ class _Stay:
     random_decode: Number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Steady(Rates, Chunks, _Stay):
     """A steady state: requests [request], shares and counts [1], times [s], rates per second."""
 
@@ -385,7 +385,7 @@ def pool_queue(load: Number, service: Number, base: Number) -> Number:
     return load * service / (gap + np.sqrt(gap * gap + 2 * load * service))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _PrefillPool:
     """Replicas that prefill [1]; a prompt's time of one, what it makes a chunk longer, and what it
     takes at least [s]."""
