@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from calc.commands import INTERRUPTED, OK
 from calc.commands.options import (
     Number,
     cli_command,
@@ -132,36 +131,19 @@ def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
         check_quantity(one, name)
     wanted = {*ways, *(["breakeven"] if options["breakeven"] else [])} or {
         "tornado", "elasticities"}
-    done: dict[str, Analysis] = {}
-    stopped = ""
     with progress() as report:
         question = Question(plan, other, name, options, report)
-        try:
-            for way in (way for way in DO if way in wanted):
-                report(way, 0, 0)
-                done[way] = DO[way](question)
-        except KeyboardInterrupt:
-            if not done:
-                raise
-            stopped = way
-    return decide_view(plan, name, done, stopped)
-
-
-def decide_view(plan: Plan, name: str, done: Mapping[str, Analysis], stopped: str) -> View:
-    """The value of the quantity, and what each analysis gives."""
+        done = {way: analyse(question) for way, analyse in DO.items() if way in wanted}
     value, fits = human(float(plan.at({}, name)[0]), unit_of(name)), bool(plan.fits({})[0])
     tables = [analysis.table for analysis in done.values() if analysis.table.rows]
-    data = {"scenario": plan.scenario.id, "quantity": name, "unit": unit_of(name),
-            **{way: analysis.data for way, analysis in done.items()},
-            **({"interrupted": stopped} if stopped else {})}
     return View(
         f"{plan.label}: {quantity_label(name)[0]} {value}" + (
-            "" if fits else "; it does not fit, values are for cards with enough memory"), data,
-        None if fits else False,
-        [figure for analysis in done.values() for figure in analysis.figures], [
-            *(replace(table, rows=table.rows[:SHOWN]) for table in tables),
-            *([f"Interrupted: --{stopped} and what follows is missing."] if stopped else [])],
-        next(iter(done.values())).table, {"details": tables}, code=INTERRUPTED if stopped else OK)
+            "" if fits else "; it does not fit, values are for cards with enough memory"),
+        {"scenario": plan.scenario.id, "quantity": name, "unit": unit_of(name),
+         **{way: analysis.data for way, analysis in done.items()}}, None if fits else False,
+        [figure for analysis in done.values() for figure in analysis.figures],
+        [replace(table, rows=table.rows[:SHOWN]) for table in tables],
+        next(iter(done.values())).table, {"details": tables})
 
 
 def elasticities_of(question: Question) -> Analysis:
@@ -215,12 +197,10 @@ def break_even_of(question: Question) -> Analysis:
     margin = question.options["margin"]
     result = breakeven(plan, other, path, name, margin)
     unsure = None if signed(name) else doubt(plan, other, path, name, margin)
-    now = float(plan.inputs[path.symbols[0]])
     who = {FIRST: plan.label, SECOND: other.label, TIE: "both alike"}
     changes = f" at first, {len(result.turns)} changes" * (not result.always)
     figures = [("better", f"{who.get(result.start, 'neither')}{changes}, for {path.name} from "
-                f"{human(result.low, path.unit)} to {human(result.high, path.unit)}"),
-               ("now", f"{path.name} {human(now, path.unit)}; {result.tried:,} values tried")]
+                f"{human(result.low, path.unit)} to {human(result.high, path.unit)}")]
     if unsure:
         turns = "" if unsure.low is None or unsure.high is None else (
             f"changes at {span(unsure.low, unsure.high, path.unit)} (80% interval); ")
@@ -230,7 +210,8 @@ def break_even_of(question: Question) -> Analysis:
                 if not one.fits({})[0]]
     return Analysis(
         asdict(result) | {"path": path.name, "unit": path.unit, "first": plan.label,
-                          "second": other.label, "now": now,
+                          "second": other.label,
+                          "now": float(plan.inputs[path.symbols[0]]),
                           "doubt": asdict(unsure) if unsure else None},
         Table((path.name, "better from there on", "kind"), [
             (turn.at, who.get(turn.after, "neither"), turn.kind) for turn in result.turns],

@@ -198,7 +198,7 @@ def sensitivity(plan: Plan, name: str, samples: int = SAMPLES, report: OnProgres
         design[:, 2 + column, column] = pairs[:, inputs + column]
     design, parts = design.reshape(-1, inputs), list[np.ndarray]()
     for start in range(0, len(design), BLOCK):
-        report("samples", start, len(design))
+        report("samples of all inputs", start, len(design))
         parts.append(prior.sample(plan, design[start:start + BLOCK], name))
     return indices_of(prior.names, np.concatenate(parts).reshape(samples, -1),
                       f"{name} of '{plan.scenario.id}'")
