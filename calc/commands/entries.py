@@ -51,6 +51,8 @@ LISTED = ("models", "devices", "nodes", "links", "precisions", "scenarios", "goa
 ALIASES = {"cards": "devices", "gpus": "devices", "servers": "nodes", "deployments": "scenarios",
            "plans": "scenarios", "formats": "precisions"}
 SCHEMA_LINE = re.compile(r"\A# yaml-language-server.*\n")  # relative to the catalogue
+USUAL_NAMES = {"device": "card", "node": "server", "scenario": "deployment"}
+"""Kind in the singular -> what lists and messages call it."""
 PRINTED = (*TEMPLATES, "kernels")  # templates that `new` prints
 FIRST = {
     "models": ("family", "weights.precision", "attention", "num_hidden_layers", "hidden_size",
@@ -63,6 +65,16 @@ FIRST = {
 """Kind -> keys that `show` prints without --details; of other kinds all."""
 
 
+def usual_name(kind: str) -> str:
+    """What lists and messages call a kind, in the singular or plural.
+
+    >>> usual_name("nodes"), usual_name("model")
+    ('servers', 'model')
+    """
+    stem = kind.removesuffix("s")
+    return f"{USUAL_NAMES[stem]}{kind[len(stem):]}" if stem in USUAL_NAMES else kind
+
+
 def named_choice(text: str, choices: tuple[str, ...], what: str) -> str:
     """The choice of that name, in singular or plural. Raises ParamsError with the nearest."""
     name = text.lower()
@@ -71,24 +83,26 @@ def named_choice(text: str, choices: tuple[str, ...], what: str) -> str:
         for candidate in (form, form.removesuffix("s")):
             if candidate in choices:
                 return candidate
-    near = nearest_names(name, choices, 1)
-    raise ParamsError(f"there is no {what} '{text[:40]}', expected one of {joined(choices)}"
+    known = [usual_name(choice) for choice in choices]
+    near = nearest_names(name, known, 1)
+    raise ParamsError(f"there is no {what} '{text[:40]}', expected one of {joined(known)}"
                       + (f"; did you mean {near[0]}." if near else "."))
 
 
-@cli_command("list", "devices", "scenarios", "models --csv")
+@cli_command("list", "cards", "deployments", "models --csv")
 @click.argument("kind", required=False)
 def list_command(kind: str | None) -> View:
-    """List the entries of a kind: models, devices (cards), nodes, scenarios, goals, engines, …
+    """List the entries of a kind, e.g. models, cards, servers, deployments, goals or engines.
 
-    Without KIND, the kinds with the number of their entries.
+    Without KIND, list the kinds and their entry counts.
     """
     if kind is None:
         counts = {name: len(names(name)) for name in LISTED if name != "engines"}
         counts["scenarios"] = len(deployment_names())
         counts["engines"] = len(engine_names())
         return View(f"{sum(counts.values())} entries", {"kinds": counts},
-                    body=[Table(("kind", "entries"), list(counts.items()))])
+                    body=[Table(("kind", "entries"), [
+                        (usual_name(name), count) for name, count in counts.items()])])
     kind = named_choice(kind, LISTED, "kind")
     if kind == "engines":
         return engines_view()
@@ -102,8 +116,8 @@ def list_command(kind: str | None) -> View:
     columns = [name.replace("_", " ").replace("device", "card") for name in rows[0]]
     last = sum(map(listed_last, entries))
     titles = {"devices": f"{len(entries) - last} cards, then {last} host processors",
-              "scenarios": f"{len(entries)} scenarios, the {last} of published documents last"}
-    return View(titles.get(kind, f"{len(entries)} {kind}"),
+              "scenarios": f"{len(entries)} deployments, the {last} of published documents last"}
+    return View(titles.get(kind, f"{len(entries)} {usual_name(kind)}"),
                 {"entries": {entry.id: row for entry, row in zip(entries, rows, strict=True)}},
                 body=[Table(("identifier", *columns), table)])
 
@@ -136,17 +150,17 @@ def cell_text(stored: Any, item: Any) -> str:
     return NONE if item is None else str(item)
 
 
-@cli_command("show", "h200", "deepseek-v3", "vllm max-num-seqs", "my-card.yml",
+@cli_command("show", "h200", "deepseek-v3", "vllm max-num-seqs", "card.yml",
              sections=("details",))
 @click.argument("name")
 @click.argument("flags", nargs=-1, metavar="[FLAG]...")
-@click.option("--release", metavar="VERSION", help="Of an engine, only what this release has.")
+@click.option("--release", metavar="RELEASE", help="For an engine, show only this release.")
 def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View:
     """Show an entry: each value with its kind and source.
 
-    NAME may be a file, or KIND/NAME where a name is in several kinds.
+    NAME may also be a file, or KIND/NAME if the name exists in several kinds.
 
-    Of an engine, FLAGs show which releases have an argument, variable or metric.
+    For an engine, FLAG shows which releases have that argument, environment variable or metric.
     """
     kind, reference = kind_and_reference(name)
     if kind == "engines":
@@ -159,7 +173,7 @@ def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View
     every = [block for entry in entries for block in entry_blocks(kind, entry)]
     title = pools_line(pools) if pools else entries[0].title["en"] if kind == "goals" else (
         entries[0].name["en"])
-    return View(f"{kind.removesuffix('s')} {joined(data)}: {title}",
+    return View(f"{usual_name(kind.removesuffix('s'))} {joined(data)}: {title}",
                 {"entries": data} if len(data) > 1 else next(iter(data.values())),
                 body=[block for entry in entries for block in first_blocks(kind, entry)],
                 rows=next(block for block in every if isinstance(block, Table)),
@@ -298,7 +312,7 @@ def engines_view() -> View:
              f"{next(reversed(entry['releases']))}", *entry["entries"].values())
             for name, entry in data.items()]
     return View(f"{len(rows)} engines", {"entries": data},
-                body=[Table(("engine", "versions", *ENGINE_KINDS), rows)])
+                body=[Table(("engine", "release range", *ENGINE_KINDS), rows)])
 
 
 def engine_view(engine: Engine, flags: tuple[str, ...], release: str | None) -> View:
@@ -335,11 +349,15 @@ def history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any]
     return data | {"releases": list(states), "states": {name: states[name] for name in changed}}
 
 
-@cli_command("new", "card -o card.yml", "scenario -o plan.yml", table=False)
+@cli_command("new", "card -o card.yml", "deployment -o plan.yml", table=False)
 @click.argument("kind")
-@output_option("Write the template there (default: print it).")
+@output_option("Write to FILE (default: standard output).")
 def new_command(kind: str, output: str | None) -> View:
-    """Print or write a commented template: scenario, goal, card, model, node, link, prices, …"""
+    """Print or write a commented template.
+
+    KIND is deployment, goal, card, server, link, model, prices, mechanisms, measurements,
+    calibration or kernels.
+    """
     name = named_choice(kind, PRINTED, "template")
     path = next((ROOT / "templates").glob(f"{name}.*"))
     text = SCHEMA_LINE.sub("", path.read_text("utf-8"))
