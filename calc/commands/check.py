@@ -46,7 +46,7 @@ SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml",
 @cli_command("check", "card.yml plan.yml", table=False)
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 def command(files: tuple[str, ...]) -> View:
-    """Check files of your own, and name every mistake; without FILE, the whole catalogue."""
+    """Check your files and report every error. Without FILE, check the whole catalogue."""
     problems: dict[str, None] = {}  # each once: a file that others need is at fault once
     notes: list[str] = []
     checked = failed = 0
