@@ -23,19 +23,19 @@ FIELDS = {"used": "used", "implied": "not stated as such, see the comments",
 
 @cli_command("import-model", "config.json -o model.yml", table=False)
 @click.argument("config")
-@output_option("Write the model file there, NAME.yml (default: print it).")
+@output_option("Write to FILE (default: standard output).")
 @click.option("--name", metavar="NAME", help=(
-    "Name of the model (default: of the configuration, its folder or its file)."))
-@click.option("--source", metavar="WORDS", help=(
-    "Where the configuration was read (default: the model's name and the day of the file)."))
+    "Model name (default: from the configuration, else the folder or file name)."))
+@click.option("--source", metavar="TEXT", help=(
+    "Source of the configuration, for citation (default: model name and file date)."))
 @click.option("--family", metavar="FILE", help=(
-    "Description of the architecture, as in params/families/ (default: by model_type)."))
+    "Architecture file (default: chosen by model_type)."))
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(config: str, output: str | None, name: str | None, source: str | None,
             family: str | None, force: bool) -> View:
     """Write a model file from the config.json of a Hugging Face model.
 
-    Nothing is downloaded. Standard error says what became of every field of the configuration.
+    Nothing is downloaded. A report on how each field was used goes to standard error.
     """
     result = import_config(Path(config), name, source, family)
     counted = parameters(result.model)
