@@ -27,33 +27,35 @@ EXTRAS = {"analysis": ("distributed", "pandas", "pyarrow", "scipy"),
 Commands = dict[str, tuple[str, str]]  # name -> module of this package, one line of help
 
 GROUPS: dict[str, Commands] = {
-    "Answer": {
-        "estimate": ("estimate", "Does a deployment fit, how fast is it, what limits it?"),
-        "search": ("search", "Find the best deployments for users and limits."),
-        "simulate": ("simulate", "Simulate requests step by step: percentiles, goodput."),
-        "cost": ("cost", "Cost of tokens, energy and years; break-even with an API."),
-        "capacity": ("capacity", "Replicas for a day of users; spares; cache tiers."),
-        "decide": ("decide", "Sensitivity: which inputs a result depends on."),
-        "sweep": ("sweep", "Evaluate many deployments; keep the Pareto front.")},
-    "Act": {
+    "Analyse": {
+        "estimate": ("estimate", "Does a deployment fit? How fast is it? What limits it?"),
+        "search": ("search", "Find the best deployments for given users and latency limits."),
+        "simulate": ("simulate", "Simulate requests step by step: latency percentiles, goodput."),
+        "cost": ("cost", "Cost per token, energy, total cost of ownership; break-even against an "
+                         "API."),
+        "capacity": ("capacity", "Replicas needed for a day's traffic; spare servers; KV-cache "
+                                 "tiers."),
+        "decide": ("decide", "Sensitivity analysis: which inputs does a result depend on?"),
+        "sweep": ("sweep", "Evaluate many variants of a deployment; keep the Pareto front.")},
+    "Deploy and measure": {
         "deploy": ("deploy", "Write the files that start and monitor a deployment."),
         "report": ("report", "Write one HTML page about a deployment."),
-        "calibrate": ("calibrate", "Fit a calibration to measured rows."),
+        "calibrate": ("calibrate", "Fit a calibration to measurements."),
         "log": ("log", "Compare an engine's start-up log with the prediction.")},
     "Catalogue": {
         "list": ("entries:list_command", "List the models, cards, servers, deployments, …"),
         "show": ("entries:show_command", "Show an entry, or an engine's flags by release."),
-        "new": ("entries:new_command", "Write a template for a file of your own."),
-        "check": ("check", "Check files of your own, or the whole catalogue."),
+        "new": ("entries:new_command", "Write a template for your own file."),
+        "check": ("check", "Check your files, or the whole catalogue."),
         "import-model": ("import_model", "Write a model file from a Hugging Face config.json.")},
     "Maintain": {
-        "dev": ("main:dev", "Audit claims, validate predictions, fit kernels.")},
+        "dev": ("main:dev", "Audit claims, validate predictions, fit kernel models.")},
 }
 DEV: Commands = {
-    "audit": ("audit", "Judge every claim of the documents."),
-    "validate": ("validate", "Compare predictions with measured rows."),
-    "discrepancy": ("discrepancy", "Error of the formulas by class of systems."),
-    "kernels": ("kernel_tables", "Tables of measured operators: list, fit.")}
+    "audit": ("audit", "Check each claim in the audited documents."),
+    "validate": ("validate", "Compare predictions with measurements."),
+    "discrepancy": ("discrepancy", "Estimate model error by class of systems."),
+    "kernels": ("kernel_tables", "List tables of measured kernels, or fit models to them.")}
 
 RENAMED = {name: f"dev {name}" for name in DEV} | {
     name: f"list {name}' or 'show NAME" for name in (
@@ -97,9 +99,9 @@ class LazyGroup(click.Group):
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 dev = LazyGroup({"Commands": DEV}, name="dev", context_settings=SETTINGS, help=(
-    "Check the catalogue against documents and measurements."))
+    "Maintain the catalogue: check claims and predictions, fit models."))
 cli = LazyGroup(GROUPS, name=SCRIPT, context_settings=SETTINGS, help="""
-Predict memory, latency, throughput and cost of DeepSeek-class models on any cards.
+Predict memory, latency, throughput and cost of DeepSeek-class models on any card.
 
 \b
   will-it-fit estimate --model deepseek-r1 --card h200 --cards 8 --users 64 --input 2k --output 1k
@@ -107,7 +109,7 @@ Predict memory, latency, throughput and cost of DeepSeek-class models on any car
   will-it-fit COMMAND --help
 """, epilog="""
 \b
-Completion, in a line of ~/.bashrc (zsh_source, fish_source likewise):
+Shell completion: add this line to ~/.bashrc (for zsh or fish, use zsh_source or fish_source):
   eval "$(_WILL_IT_FIT_COMPLETE=bash_source will-it-fit)"
 """)
 
