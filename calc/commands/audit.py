@@ -18,12 +18,20 @@ from catalogue.reading.near import nearest_names
 DOCUMENTS = ("s0", "s1", "s2", "s3")
 
 
-@cli_command("dev audit", "--document s2 --verdict wrong-input", "--claim S1-046", table=False)
-@click.option("--document", type=click.Choice(DOCUMENTS), help="Claims of this document only.")
-@click.option("--verdict", metavar="NAME", help="Claims with this verdict, or with it beside it.")
-@click.option("--claim", metavar="ID", help="This claim only, such as S1-046.")
+@cli_command("dev audit", "--document s3 --verdict wrong-input", "--claim S1-046", table=False)
+@click.option("--document", type=click.Choice(DOCUMENTS), help="Only claims of this document.")
+@click.option("--verdict", metavar="NAME", help=(
+    "Only claims with this main or secondary verdict."))
+@click.option("--claim", metavar="ID", help="Only this claim, e.g. S1-046.")
 def command(**wanted: str | None) -> View:
-    """Judge every claim of the documents: is it right, and what is right instead?"""
+    """Check each claim in the audited documents and give the corrected value.
+
+    \b
+    s0  R1 on Ascend 910B2 under vLLM
+    s1  V3 on 32 H20
+    s2  R1 in AWQ on eight 910B1
+    s3  two 910B4-1 with experts on a Kunpeng host
+    """
     from calc.auditing.audit import audit  # builds deployments
     from calc.auditing.judging import VERDICTS
 
