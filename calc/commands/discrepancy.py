@@ -14,13 +14,14 @@ from catalogue.reading.files import display_path, store
 
 @cli_command("dev discrepancy", "--write")
 @click.option("--write", is_flag=True, help=(
-    "Store it in params/discrepancies/, for the intervals of all answers."))
+    "Save the result in params/discrepancies/ of a source checkout; all predictions then use it."))
 def command(write: bool) -> View:
-    """Estimate the error of the formulas by class of systems, for the intervals of answers.
+    """Estimate model error by class of systems, used for the prediction intervals.
 
-    Deviations are of logarithms: *up* and *down* of a class, *within* a system. *inside* counts
-    rows within what the other systems give. The error grows with each doubling beyond the measured
-    range.
+    Errors are standard deviations in log units: 'down' and 'up' for the two sides of a class,
+    'within' for the rows of one system. 'inside' counts rows within the interval estimated from the
+    other systems (leave-one-out). The error grows with each doubling of the load beyond the
+    measured range.
     """
     from calc.evidence.discrepancy import as_json, estimate, with_estimates  # loads SciPy, pandas
 

@@ -16,16 +16,16 @@ CHOICES = tuple(dict.fromkeys((*METRICS, *METRIC_UNITS)))
 SHARES = dict.fromkeys(("mean", "median", "worst", "coverage", "blind"), SHARE)
 
 
-@cli_command("dev validate", "--system h200-r1-sglang-mtp", "--system plan.yml", "--energy")
+@cli_command("dev validate", "--system h200-r1-sglang-mtp", "--metric tpot", "--energy")
 @click.option("--system", metavar="NAME", help=(
-    "This measured deployment only, or a file of yours whose 'measured' names your rows."))
-@click.option("--metric", type=click.Choice(CHOICES), help="This quantity only.")
-@click.option("--energy", is_flag=True, help="Energy per token, where power was measured.")
+    "Only this measured deployment, or a deployment file with a `measured:` key."))
+@click.option("--metric", type=click.Choice(CHOICES), help="Only this metric.")
+@click.option("--energy", is_flag=True, help="Compare energy per token, where power was measured.")
 def command(system: str | None, metric: str | None, energy: bool) -> View:
-    """Compare predictions with measured rows: error, bias, coverage and width of intervals.
+    """Compare predictions with measurements: error, bias, coverage and width of intervals.
 
-    *blind* is the median error of what was predicted before the rows were known. Systems of
-    params/gates/, to which nothing is fitted, have a table of their own.
+    Column 'blind': median error of predictions made before the measurements were available.
+    Held-out systems, never used for fitting, are listed in a separate table.
     """
     if energy:
         if system is not None or metric is not None:
