@@ -21,18 +21,19 @@ if TYPE_CHECKING:
 
 def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the tables, and which of their rows."""
-    for name, text in (("engine", "This engine only, such as vllm@0.24.0."),
-                       ("card", "This card only, such as nvidia-h200-sxm."),
-                       ("operator", "This operator only.")):
+    for name, text in (("engine", "Only this engine, e.g. vllm@0.24.0."),
+                       ("card", "Only this card, e.g. nvidia-h200-sxm."),
+                       ("operator", "Only this operator.")):
         function = click.option(f"--{name}", metavar="NAME", help=text)(function)
     return click.option("--tables", required=True, metavar="PATH", help=(
-        "A file or folder of tables, or the systems/data of a package."))(function)
+        "File or folder of tables (`will-it-fit new kernels`), or a systems/data folder of the "
+        "aiconfigurator package."))(function)
 
 
-@cli_command("dev kernels list", "--tables my-kernels.csv")
+@cli_command("dev kernels list", "--tables params/templates/kernels.csv")
 @table_options
 def list_command(tables: str, operator: str | None, card: str | None, engine: str | None) -> View:
-    """List operators, cards and engines of tables, with their rows."""
+    """List operators, cards, engines and row counts of tables."""
     refuse_fitting(tables)
     parts = shelf(tables)
     rows = parts.parts(operator, card, engine)
@@ -43,15 +44,22 @@ def list_command(tables: str, operator: str | None, card: str | None, engine: st
             Table.of(data, "operator", "card", "in_catalogue", "engine", "rows")])
 
 
-@cli_command("dev kernels fit", "--tables my-kernels.csv --card nvidia-h200-sxm --engine vllm")
+@cli_command("dev kernels fit", "--tables params/templates/example-h100-table.csv --card "
+             "nvidia-h100-sxm --engine pytorch")
 @table_options
-@output_option("Write the laws as a file of params/fits/.")
-@click.option("--source", metavar="KEY", help="Key of params/sources/ that cites the tables.")
-@click.option("--date", metavar="DATE", help="Date of the tables, such as 2026-10.")
-@click.option("--of", metavar="WORDS", help="What was measured (default: where the tables are).")
+@output_option("Write the fitted models to FILE. Requires --source and --date.")
+@click.option("--source", metavar="KEY", help=(
+    "Catalogue source to cite for the tables."))
+@click.option("--date", metavar="DATE", help="Date of the tables, e.g. 2026-10.")
+@click.option("--description", "of", metavar="TEXT", help=(
+    "What was measured (default: path of the tables)."))
 def fit_command(tables: str, operator: str | None, card: str | None, engine: str | None,
                 output: str | None, source: str | None, date: str | None, of: str | None) -> View:
-    """Fit laws of an engine's kernels on a card to one half of the rows, test on the other."""
+    """Fit kernel performance models; test them on held-out rows.
+
+    Fits on half of the rows of each kernel and tests on the other half. Requires --card and
+    --engine. Run the example in a source checkout.
+    """
     from kernels.rejection import checked
     from kernels.releases import fitted_tables  # SciPy is loaded only where something is fitted
 
@@ -102,4 +110,4 @@ def write_fits(path: Path, card: Any, engine: str, of: str, source: Any, date: A
 
 
 command = click.Group("kernels", commands={"list": list_command, "fit": fit_command},
-                      help="List tables of measured operators, or fit laws to them.")
+                      help="List tables of measured kernels, or fit models to them.")
