@@ -41,7 +41,7 @@ SENTENCES = [
     ("estimate r1", "is a model, expected a scenario"),
     ("estimate H200", "see: show nvidia-h200-sxm"),
     ("list modles", "did you mean models"), ("devices", "'list devices' or 'show NAME'"),
-    ("new cart", "expected one of deployment, card"), ("show deepseek-v3 --release 1", "is no engine"),
+    ("new cart", "expected one of deployment"), ("show deepseek-v3 --release 1", "is no engine"),
     (f"estimate {R1} --set device=groq3", "`will-it-fit new device`"),
     (f"estimate {R1} --engines vllm", "expected two engines or more"),
     (f"estimate {R1} --engines vllm@0.11,vllm@next", "vllm has no release 'next'"),
