@@ -26,12 +26,12 @@ from catalogue import (
     load_scenario,
     names,
     sources,
+    symbols,
 )
 from catalogue.deployments.loading import find_scenario
 from catalogue.engine import KINDS as ENGINE_KINDS
 from catalogue.engine import Engine, Entry, engine_names, load_engine
 from catalogue.engine import plain as plain_entry
-from catalogue.entries.entry import TimeLimit
 from catalogue.kinds import TEMPLATES
 from catalogue.messages import plural
 from catalogue.reading.files import is_file, store
@@ -61,7 +61,8 @@ FIRST = {
                "moe_intermediate_size", "intermediate_size", "index_topk", "sliding_window",
                "num_nextn_predict_layers", "max_position_embeddings"),
     "devices": ("vendor", "type", "architecture", "memory_capacity", "memory_bandwidth",
-                "matrix_peak", "hbm_efficiency", "power", "price", "node")}
+                "matrix_peak", "hbm_efficiency", "power", "price", "node"),
+    "precisions": ("weights", "multiply", "kv_cache", "kv_rope", "kv_index", "activation")}
 """Kind -> keys that `show` prints without --details; of other kinds all."""
 
 
@@ -175,7 +176,8 @@ def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View
         entries[0].name["en"])
     return View(f"{usual_name(kind.removesuffix('s'))} {joined(data)}: {title}",
                 {"entries": data} if len(data) > 1 else next(iter(data.values())),
-                body=[block for entry in entries for block in first_blocks(kind, entry)],
+                body=[block for entry in entries for block in first_blocks(
+                    kind, entry, entry.id if len(entries) > 1 else "")],
                 rows=next(block for block in every if isinstance(block, Table)),
                 sections={"details": every})
 
@@ -268,14 +270,14 @@ def source_text(value: Value) -> str:
     return joined(part for part in (value.source, section, value.date) if part)
 
 
-def first_blocks(kind: str, entry: Any) -> Iterator[Block]:
+def first_blocks(kind: str, entry: Any, title: str = "") -> Iterator[Block]:
     """The values of an entry that matter most, each with its source."""
     rows = flattened("", entry)
     if keys := FIRST.get(kind):
         rows = [row for row in rows if f"{row[0]}.".startswith(tuple(f"{key}." for key in keys))]
     yield Table(("key", "value", "kind", "source"), [
         (name, value.shown, value.kind, source_text(value)) if isinstance(value, Value)
-        else (name, cell_text(None, value), "", "") for name, value in rows], title=entry.id)
+        else (name, cell_text(None, value), "", "") for name, value in rows], title)
     if kind == "models":
         yield f"parameters: {cell_text(None, parameters(entry))}"
     if any(name == "workload.max_num_seqs" for name, _ in rows):
@@ -285,8 +287,6 @@ def first_blocks(kind: str, entry: Any) -> Iterator[Block]:
 
 def flattened(prefix: str, item: Any) -> list[tuple[str, Any]]:
     """Values of an entry by dotted key."""
-    if isinstance(item, TimeLimit):
-        return [(f"{prefix}.{name}", human(time, "s")) for name, time in item.stated.items()]
     if isinstance(item, BaseModel):
         pairs: Any = [(name, getattr(item, name)) for name in type(item).model_fields
                       if name not in ("id", "name", "title", "note", "defaults", "documented")]
@@ -295,7 +295,10 @@ def flattened(prefix: str, item: Any) -> list[tuple[str, Any]]:
     elif isinstance(item, list) and any(isinstance(part, BaseModel) for part in item):
         pairs = enumerate(item)
     else:
-        return [] if item is None else [(prefix, item)]
+        limit = re.match(r"limits\.(\w+)", prefix)
+        symbol = symbols().get(limit[1]) if limit and isinstance(item, float) else None
+        return [] if item is None or item == [] else [
+            (prefix, human(item, symbol.unit) if symbol else item)]
     return [row for name, value in pairs
             for row in flattened(f"{prefix}.{name}" if prefix else str(name), value)]
 

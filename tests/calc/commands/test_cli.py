@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -125,6 +126,13 @@ class TestAnswers:
         code, out, _ = ended(capsys, "show", str(card))
         assert code == 0
         assert all(text in out for text in ("[/b]", "[red]x[/b]", "a [/x] :smile:"))
+
+
+@pytest.mark.parametrize("name", ["h200", "deepseek-v4-flash", "vllm", "fp8-block", R1])
+def test_show_prints_a_screen_and_details_below(capsys, name):
+    shown, every = (ended(capsys, "show", name, *details)[1] for details in ((), ("--details",)))
+    assert shown.count("\n") <= 30 < every.count("\n")
+    assert not re.search(r"[一-鿿]|False|None", shown)
 
 
 def test_full_disk_under_the_output_is_one_sentence():
