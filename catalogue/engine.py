@@ -23,7 +23,7 @@ from catalogue.entries.profiles import Profile, in_order
 from catalogue.library import file_of, names, parsed, stands
 from catalogue.reading import units, yamlfile
 from catalogue.reading.files import ROOT, ParamsError
-from catalogue.reading.near import nearest_names
+from catalogue.reading.near import TYPO, nearest_names
 from catalogue.reading.values import Ref, SourceKey, is_path
 from catalogue.reading.yamlfile import YamlFile
 
@@ -479,8 +479,10 @@ def unknown_engine(name: str) -> str:
     engines = library.names("profiles")
     if (parts := re.fullmatch(r"([\w-]+)[ :=/-]+v?(\d[\w.]*)", name)) and parts[1] in engines:
         return f"'{name[:60]}' is not the name of an engine, did you mean {parts[1]}{AT}{parts[2]}"
+    if "," in name:
+        return f"'{name[:60]}' names several engines, expected one"
     wanted = re.sub(r"^trt-?(?=llm)", "tensorrt-", name.casefold())
-    near = nearest_names(wanted, engines, 1)
+    near = nearest_names(wanted, engines, 1, TYPO)
     return (f"there is no engine '{name[:60]}', "
             + (f"did you mean {near[0]}" if near else f"expected one of {', '.join(engines)}"))
 

@@ -76,7 +76,7 @@ TAKEN_BY = {
     "links": "a server names it by `device_link: {}`",
     "mechanisms": "a card names it by `mechanisms: {}`",
     "microbenchmarks": "a card names it by `microbenchmarks: {}`"}
-TEMPLATES = ("scenario", "device", "model", "goal", "link", "node", "prices", "mechanisms",
+TEMPLATES = ("scenario", "device", "model", "goal", "link", "node", "load", "prices", "mechanisms",
              "measurements", "calibration")
 IMPORTED = "config.json of a Hugging Face model"
 OF_ANY = ("id", "name", "title", "note", "defaults", "also", "like")  # tell nothing of a kind

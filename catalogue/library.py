@@ -19,7 +19,7 @@ from catalogue.entries.entry import Entry
 from catalogue.kinds import KINDS, class_of, described, described_kind, misfit, new
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
-from catalogue.reading.near import nearest_names
+from catalogue.reading.near import TYPO, nearest_names
 from catalogue.reading.synonyms import key_meant
 from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.values import (
@@ -125,7 +125,11 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
                     return folder / text
             except OSError as error:  # what the file system refuses
                 problem = f"cannot be read ({(error.strerror or 'refused').lower()})"
-        if not _PUBLISHED.fullmatch(text) or text.endswith((".yml", ".yaml")):
+        published = "/".join(text.split("?")[0].rstrip("/").split("/")[3:5])
+        if "://" in text and (named := _meant(kind, published)):
+            raise ParamsError(f"'{text}' is an address, expected a name: write {published} or "
+                              f"{named}.")
+        if not _PUBLISHED.fullmatch(text) or text.lower().endswith((".yml", ".yaml")):
             raise ParamsError(f"{text}: {problem}{_files_near(text, beside)}.")
     if stands(kind, text) and not (beside and yamlfile.is_own(beside)):
         return file_of(kind, text)
@@ -153,12 +157,13 @@ def refuse_named_twice(kind: str, text: str, file: Path) -> None:
 def _files_near(text: str, beside: Path | None) -> str:
     """The parameter file that may be meant by a path, for a message: in its folder, or here."""
     if "://" in text:
-        return "; this program fetches nothing"
+        return ("; this program fetches nothing: download config.json, then `will-it-fit "
+                "import-model config.json -o model.yml`")
     for folder in (Path(text).parent, beside.parent if beside else Path()):
         with contextlib.suppress(OSError, ValueError):
-            files = {path.name: path for path in [*folder.glob("*.yml"), *folder.glob("*.yaml")]}
-            own = beside.name if beside else ""
-            for name in nearest_names(Path(text).name, {*files} - {own}, 1):
+            files = {path.stem: path for path in [*folder.glob("*.yml"), *folder.glob("*.yaml")]}
+            own = beside.stem if beside else ""
+            for name in nearest_names(Path(text).stem, sorted({*files} - {own}), 1, TYPO):
                 return f", did you mean {files[name]}"
     return ""
 

@@ -76,6 +76,7 @@ _GOAL_PATHS: dict[str, KeyPath] = _PATHS | {
 _DEGREES = SHORT | {"dcp": "parallelism.decode_context_parallel",
                     "etp": "parallelism.expert_tensor_parallel"}
 _NAMES = "|".join(sorted(_DEGREES, key=len, reverse=True))
+_COUNTED = re.compile(r"([1-9]\d{0,3})\s*[x×*]\s*(.+)|(.+?)\s*[x×*:]\s*([1-9]\d{0,3})")
 _DEGREE = re.compile(rf"({_NAMES})\s*=?\s*([1-9][0-9]{{0,5}})", re.IGNORECASE)
 
 
@@ -139,10 +140,23 @@ class _Builder:
         try:
             entry = library.load(kind, str(reference), beside=library.HERE)
         except ParamsError as error:
-            raise ParamsError(f"{self.option(name)}: {error}") from None
+            why = self.counted(str(reference)) if kind == "devices" else None
+            raise ParamsError(f"{self.option(name)}: {why or error}") from None
         path = library.locate(kind, str(reference))
         own = is_path(str(reference)) and path.parent != library.folder_of(kind)
         return entry, str(path.absolute()) if own else entry.id
+
+    def counted(self, reference: str) -> str | None:
+        """That a card is written with a number, ``8xH200``; None for another reference."""
+        match = _COUNTED.fullmatch(reference)
+        number, card = match.group(1, 2) if match and match[1] else (
+            match.group(4, 3) if match else ("", ""))
+        try:
+            library.locate("devices", card)
+        except ParamsError:
+            return None
+        return (f"'{reference}' is a card and a number: write {self.option('card')} {card} "
+                f"{self.option('cards')} {number}.")
 
     def entries(self, *references: tuple[str, str, Plain]) -> list[tuple[Any, str]]:
         """Entries of several arguments (kind, name, reference); all mistakes are reported."""
@@ -439,11 +453,7 @@ def goal_plan(*, model: Plain, card: Plain | Sequence[Plain], cards: Plain | Non
     if price is not None:
         from calc.costing.ownership import stated as parse_price
 
-        try:
-            parse_price(str(price))
-        except ParamsError as error:
-            raise ParamsError(f"{builder.option('price')}: {str(error).removeprefix('price: ')}"
-                              ) from None
+        parse_price(str(price), name=builder.option("price"))
     lists = {"precisions": [builder.entry("precisions", "precision", name)[1]
                             for name in listed(precision)],
              "engines": builder.engines(), "objectives": listed(objective)}

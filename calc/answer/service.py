@@ -490,7 +490,7 @@ def startup_line(scenario: Scenario) -> StartupLine | None:
         length, starts = int(inputs["context_tokens"]), False
     of = predicted(scenario, OF_LINE, inputs=inputs | {"context_tokens": length})
     tokens, requests, memory = whole_counts(of[OF_LINE[0]]), *(of[name] for name in OF_LINE[1:])
-    return StartupLine(scenario.running.stated if scenario.running else "", form.format(
+    return StartupLine(scenario.running.name if scenario.running else "", form.format(
         tokens=tokens.value, requests=requests.value, length=length,
         memory=memory.value / GIB), tokens, requests, length, rule, starts)
 

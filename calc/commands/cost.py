@@ -97,7 +97,8 @@ def command(scenario: str, settings: tuple[str, ...], price: str | None, prices:
     day = load("loads", day_load)
     service, name = service_of(api)
     options = CostOptions(
-        ownership or way_of(pool.device, price_list), stated(price) if price else None,
+        ownership or way_of(pool.device, price_list),
+        stated(price, name="--price") if price else None,
         utilisation or 1 / day.peak, requests_per_user, (service.sold or {})[name])
     reached = seen.throughput if seen else answer.quantities["output_throughput"]
     beside = (PrefillPool(deployed.pools[0], deployed.answers[0].everything)

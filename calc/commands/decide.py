@@ -267,10 +267,7 @@ def money(option: str, text: str | None, per: str, instead: str) -> tuple[float,
     """Price and currency; without a price one, and ``instead`` of a currency."""
     if text is None:
         return 1.0, instead
-    try:
-        price = stated(text, f"USD{per}")
-    except ParamsError as error:
-        raise ParamsError(f"{option}: {str(error).removeprefix('price: ')}") from None
+    price = stated(text, f"USD{per}", option)
     return price.per(f"{price.currency}{per}")[0], price.currency
 
 

@@ -87,7 +87,9 @@ def named_choice(text: str, choices: tuple[str, ...], what: str) -> str:
     known = [usual_name(choice) for choice in choices]
     near = nearest_names(name, known, 1)
     raise ParamsError(f"there is no {what} '{text[:40]}', expected one of {joined(known)}"
-                      + (f"; did you mean {near[0]}." if near else "."))
+                      + (f"; did you mean {near[0]}." if near else
+                         f"; `will-it-fit show {text[:40]}` shows an entry." if what == "kind"
+                         else "."))
 
 
 @cli_command("list", "cards", "deployments", "models --csv")
@@ -206,7 +208,8 @@ def kind_and_reference(text: str) -> tuple[str, str]:
         kinds.append(kind)
     if kinds:
         return kinds[0], text
-    also = {name: library.also(kind, name) for kind in LISTED[:-1] for name in names(kind)}
+    also = {name: library.also(kind, name) for kind in reversed(LISTED[:-1])
+            for name in names(kind)}
     near = nearest_names(text, [*also, *engine_names()], also=also)
     raise ParamsError(f"there is no entry '{text[:60]}'"
                       + (f", the nearest are {joined(near)}." if near else "; see `list`."))

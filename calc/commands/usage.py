@@ -104,6 +104,8 @@ def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[s
         if "set" in own:
             meant = key_meant(option, goal=is_search)
             return f"{name} has no option {option}, did you mean --set {meant}={value}?"
+    if "flags" in [param.name for param in command.params]:
+        return f"{name}: a flag of an engine is written without its dashes, {stem}."
     if others := with_option(ctx.find_root(), stem):
         *first, last = others
         have = f"{', '.join(first)} and {last} have it" if first else f"{last} has it"

@@ -319,7 +319,7 @@ COMMON = "common"  # prices of what has none of its own
 SPREAD = ".."  # between the ends of a price that a reader sets: 1.5..2.5 USD/h
 
 
-def stated(text: str, unit: str = "USD/s") -> Amount:
+def stated(text: str, unit: str = "USD/s", name: str = "price") -> Amount:
     """Parse a price [money/s] as a reader writes it: ``2 USD/h``, or ``1.5..2.5 USD/h``.
 
     Without ends it is taken as exact; between two the central value is their geometric mean, as of
@@ -331,6 +331,7 @@ def stated(text: str, unit: str = "USD/s") -> Amount:
     Args:
         text: the price.
         unit: whose dimensions it has, in whatever currency.
+        name: of the price in messages.
 
     Raises ParamsError for what is no price, or not of these dimensions, whether it is out of range
     or a ValueError of the parser of units.
@@ -343,14 +344,16 @@ def stated(text: str, unit: str = "USD/s") -> Amount:
         per = f"/{unit.partition('/')[2]}" if "/" in unit else ""
         currency = written.partition("/")[0]
         if currency not in ("USD", "CNY"):
+            units.split(ends[-1])
             raise ValueError(f"'{text}' names no currency")
         high = float(units.parse(ends[-1], currency + per))
         low = float(units.parse(f"{ends[0]} {written}", currency + per)) if ends[1:] else high
     except ValueError as error:
-        raise ParamsError(f"price: {error}, expected a price such as 2 {unit} or "
+        cause = str(error).partition(", expected")[0]
+        raise ParamsError(f"{name}: {cause}, expected a price in USD or CNY such as 2 {unit} or "
                           f"1.5{SPREAD}2.5 {unit}.".replace("/s", "/h")) from None
     if len(ends) > 2 or not 0 < low <= high:
-        raise ParamsError(f"price: '{text}' is out of range, expected one above 0, or both "
+        raise ParamsError(f"{name}: '{text}' is out of range, expected one above 0, or both "
                           f"ends, the lower first, such as 1.5{SPREAD}2.5 USD/h.")
     return Amount((low * high) ** 0.5, low, high, currency + per, "assumed", source=COMMAND_LINE)
 

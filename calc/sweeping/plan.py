@@ -35,6 +35,7 @@ from catalogue.deployments.admission import (
     problems,
     subject_of,
 )
+from catalogue.deployments.loading import SHORT
 from catalogue.deployments.physics_inputs import mechanism_units, rule_of
 from catalogue.entries.deployments import Parallelism, Workload
 from catalogue.entries.formulas import input_symbols
@@ -189,7 +190,8 @@ def axis(name: str, values: str) -> Axis:
 
     Raises ParamsError for what is neither.
     """
-    paths = tuple((WORKLOAD if path in PLAIN else CUT if path in Parallelism.model_fields else "")
+    paths = tuple(SHORT[path] if path in SHORT else
+                  (WORKLOAD if path in PLAIN else CUT if path in Parallelism.model_fields else "")
                   + path for path in map(str.strip, name.split(TOGETHER)))
     origin, texts = f"--axis {name[:60]}", list[tuple[str, ...]]()
     for item in map(str.strip, values.split(",")):

@@ -464,6 +464,11 @@ def overrides_by_path(settings: Iterable[str]) -> dict[str, Override]:
             near = nearest_names(dotted, paths, 1)
             meant = paths[dotted] if dotted in paths else (
                 key_meant(dotted) or (paths[near[0]] if near else None))
+            if parts := re.fullmatch(r"([\w.]+)\s*[:\s]\s*(\S.*)", setting.strip()):
+                meant, text = parts.groups()
+            if root in ROOTS and (parts or equals):
+                raise ParamsError(f"--set {setting}: expected KEY=VALUE, such as "
+                                  f"{meant or dotted}={text or 'VALUE'}.")
             hint = f", such as {meant}={text}" if meant and text else ""
             raise ParamsError(f"--set {setting}: expected PATH=VALUE with PATH rooted at one of "
                               f"{', '.join(ROOTS)}{hint}.")

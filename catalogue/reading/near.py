@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 TYPO = 0.75  # similarity of a name to one that is mistyped
 ALIKE = 0.6  # and of one that may be meant
+BEGINNING = 3  # letters of a beginning that is near to the whole
 LONGEST = 60  # characters that are compared
 _FORM = r"\d+g(b|ib)?|hbm.*|g?ddr.*|sxm\d?|pcie.*|nvl\d*|oam"  # of a card, which tells less
 _TELLING = re.compile(rf"(?!({_FORM})$)([a-z]*\d[a-z0-9.]+|[a-z]+\d)")  # of a name: h200, v3.1
@@ -45,6 +46,8 @@ def nearest_names(wanted: str, names: Iterable[str], count: int = 3, cutoff: flo
         own = _words(spelling)
         shared = sum(bool(_TELLING.fullmatch(word)) for word in wanted_words & own)
         alike = matcher.ratio() if matcher.quick_ratio() >= cutoff else 0.0
+        if spelling.startswith(text) and len(text) >= BEGINNING:
+            alike = max(alike, cutoff)
         return (shared, len(own) if shared and own <= wanted_words else 0,
                 alike if alike >= cutoff else 0.0)
 

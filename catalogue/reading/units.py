@@ -48,7 +48,7 @@ _THOUSANDS = re.compile(r"(?<=[0-9])[,_](?=[0-9]{3}(?![0-9]))")
 _AROUND = " []()~≈<>≤≥="  # signs that people write about a number
 _COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _CURRENCIES = {"$": "USD", "¥": "CNY"}
-_CURRENCY = re.compile(rf"([$¥])\s*({_NUMBER})(?=/|$)")
+_CURRENCY = re.compile(rf"(?:([$¥])\s*({_NUMBER})|({_NUMBER})\s*([$¥]))(?=/|$)")
 _TYPES = {list: "a list", dict: "keys and values"}
 _SPELLINGS = {"tok": "token", "toks": "token", "req": "request", "reqs": "request",
               "user": "request", "users": "request", "sec": "s", "secs": "s", "msec": "ms",
@@ -229,15 +229,24 @@ def parse_any(text: str | int | float) -> float | int:
     return parse(text, unit_of(text))
 
 
+def _is_unit(text: str) -> bool:
+    try:
+        return bool(_factor(text))
+    except ValueError:
+        return False
+
+
 def _near(text: str | int | float, unit: str) -> str:
     """What was meant by a quantity in the signs of another country, or a share in percent."""
     if len(str(text)) > LONGEST:
         return ""
     plain = unicodedata.normalize("NFKC", str(text)).replace(MINUS, "-").strip(_AROUND)
     plain = _THOUSANDS.sub("", plain)
-    plain = re.sub(r"^([A-Za-z/]+)\s*([0-9.]+)$", r"\2 \1", plain)
+    if (turned := re.fullmatch(r"([A-Za-z/]+)\s*([0-9.]+)", plain)) and _is_unit(turned[1]):
+        plain = f"{turned[2]} {turned[1]}"
     plain = plain if unit in COUNTING else _COMMA.sub(".", plain)
-    plain = _CURRENCY.sub(lambda sign: f"{sign[2]} {_CURRENCIES[sign[1]]}", plain)
+    plain = _CURRENCY.sub(lambda sign: f"{sign[2] or sign[3]} {_CURRENCIES[sign[1] or sign[4]]}",
+                          plain)
     return f", such as {plain}" if plain != str(text) and _QUANTITY.fullmatch(plain) else ""
 
 

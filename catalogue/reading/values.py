@@ -165,7 +165,8 @@ def si_number(raw: Any, rule: Unit) -> float | int:
         raise ValueError(f"'{raw}' is out of range, expected {bound} {rule.minimum:g}")
     if rule.maximum is not None and value > rule.maximum:
         percent = rule.maximum == 1 and rule.unit == units.DIMENSIONLESS and 10 <= value <= 100
-        raise ValueError(f"'{raw}' is out of range, expected at most {units.plain(rule.maximum)}"
+        raise ValueError(f"'{raw}' is out of range, expected at most "
+                         + ("100%" if "%" in str(raw) else units.plain(rule.maximum))
                          + (f", or {raw}%" if percent and "%" not in str(raw) else ""))
     if not rule.bits and (in_bytes := units.in_bytes(raw)):
         raise ValueError(f"'{raw}' is {units.human(value, rule.unit)}, are bits meant? write "
@@ -332,7 +333,7 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
 
 def is_path(reference: str) -> bool:
     """Whether a reference is the path of a file, not the identifier of an entry."""
-    return reference.strip().endswith((".yml", ".yaml")) or "/" in reference
+    return reference.strip().lower().endswith((".yml", ".yaml")) or "/" in reference
 
 
 @dataclass(frozen=True)

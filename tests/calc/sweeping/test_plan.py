@@ -10,8 +10,8 @@ NO_RANGE = ("is not a range, expected LOW..HIGH (whole numbers), LOW..HIGH:+STEP
 FLAG_ERRORS = [
     ([], "a sweep needs an axis, expected --axis KEY=VALUES.\n"),
     (["--axis=concurrency"], "--axis concurrency: expected KEY=VALUES.\n"),
-    (["--axis=workload.concurency=1,2"], "--set workload.concurency: unknown key 'concurency', the "
-     "nearest names are concurrency, context_tokens, acceptance.\n"),
+    (["--axis=workload.concurency=1,2"], "--set workload.concurency: unknown key 'concurency', did "
+     "you mean 'concurrency'.\n"),
     (["--axis=concurrency=1..9:x1"], f"--axis concurrency: '1..9:x1' {NO_RANGE}"),
     (["--axis=hbm_efficiency=1.5"],
      "--axis hbm_efficiency: hbm_efficiency: '1.5' is out of range, expected at most 1.\n"),
