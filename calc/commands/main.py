@@ -39,7 +39,7 @@ GROUPS: dict[str, Commands] = {
         "sweep": ("sweep", "Evaluate many variants of a deployment; keep the Pareto front.")},
     "Deploy and measure": {
         "deploy": ("deploy", "Write the files that start and monitor a deployment."),
-        "report": ("report", "Write one HTML page about a deployment."),
+        "report": ("report", "Write a report on a deployment as a single HTML page."),
         "calibrate": ("calibrate", "Fit a calibration to measurements."),
         "log": ("log", "Compare an engine's start-up log with the prediction.")},
     "Catalogue": {

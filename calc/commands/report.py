@@ -17,19 +17,20 @@ WRITTEN_BY = b'<meta name="generator" content="will-it-fit">'
 
 
 @cli_command("report", "plan.yml", "plan.yml -o plan.html --open",
-             "h200-r1-vllm-tp8 --device nvidia-h20 --lang zh", table=False)
+             "h200-r1-vllm-tp8 --card h20 --lang zh", table=False)
 @scenario_argument
-@output_option("HTML file to write.", default="report.html", show_default=True)
-@click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
-@click.option("--device", default="", metavar="CARD", help=(
-    "Card in place of the deployment's: a name or a file of your own."))
-@click.option("--lang", default="en", show_default=True, type=click.Choice(LANGUAGES),
-              help="Language of the page.")
+@output_option("HTML file to write (default: report.html).", default="report.html")
+@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
+@click.option("--card", "device", default="", metavar="NAME|FILE", help=(
+    "Replace the deployment's card by another: a catalogue name or your own file."))
+@click.option("--lang", default="en", type=click.Choice(LANGUAGES),
+              help="Language of the page (default: en).")
 def command(scenario: str, output: str, opens: bool, device: str, lang: str) -> View:
-    """Write one HTML page about a deployment: verdict, figures, load, start, evidence, inputs.
+    """Write a report on a deployment: a single HTML page that works offline.
 
-    DEPLOYMENT is a name of the catalogue (`will-it-fit list scenarios`) or a file of your own. The
-    numbers are those of `estimate`; the page is one file and needs no network.
+    The page has the results of `estimate`, load curves, the launch command, comparable measurements
+    and all inputs. DEPLOYMENT is a catalogue name (`will-it-fit list deployments`) or your own
+    file.
     """
     path = Path(output)
     if path.suffix != ".html":

@@ -14,7 +14,7 @@ HAN = re.compile("[\u4e00-\u9fff]")
 ACTIVE = ["script", "iframe", "object", "embed", "form", "input", "base", "link", "img"]
 HOSTILE = "<script>document.title = 1</script> <img src=x onerror=alert(1)> {{ 7 * 7 }} $\\x$ | `a`"
 KNOWN = ["s0-scenario-1"]
-REFUSED = [(["nowhere.yml"], "nowhere.yml"), ([*KNOWN, "--device", "kunpeng-920"], "host"),
+REFUSED = [(["nowhere.yml"], "nowhere.yml"), ([*KNOWN, "--card", "kunpeng-920"], "host"),
            ([*KNOWN, "-o", "plan.yml"], "ends in .html"), ([*KNOWN, "--lang", "fr"], "fr"),
            ([*KNOWN, "-o", "gone/report.html"], "gone"), ([*KNOWN, "-o", "own.html"], "own.html")]
 
