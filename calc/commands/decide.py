@@ -114,10 +114,10 @@ class Analysis:
     "Purchase price per card, e.g. '25000 USD'; used with --demand."))
 def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
             ways: tuple[str, ...], **options: Any) -> View:
-    """Which inputs does a result depend on? At what value does the better option change?
+    """Which inputs does a result depend on, and which is worth measuring first?
 
-    Also: which input is worth measuring first? DEPLOYMENT is a catalogue name (`will-it-fit list
-    deployments`) or your own file.
+    Also finds the value at which the better of two options changes. DEPLOYMENT is a catalogue name
+    (`will-it-fit list deployments`) or your own file.
     """
     if options["breakeven"] and not options["against"]:
         raise ParamsError("--breakeven: expected --against beside it.")

@@ -19,6 +19,7 @@ from calc.commands.view import Table, View, joined, progress
 from calc.sweeping.plan import CHUNK, PER_DEVICE, Sweep
 from calc.sweeping.run import Result, swept
 from catalogue import ParamsError, symbols
+from catalogue.messages import plural
 
 SHOWN = 16  # rows of the table, without --details
 
@@ -90,7 +91,7 @@ def sweep_view(result: Result) -> View:
         f"{path}={text}" for path, text in one["first"].items())
         for one in sorted(data["left_out"], key=lambda one: -one["rows"])]
     if result.folder:
-        left.append(f"{plan.chunks:,} files of sweep {plan.key} in {result.folder}")
+        left.append(f"{plural(plan.chunks, 'file')} of sweep {plan.key} in {result.folder}")
     rows = [row["settings"] | row for row in data["deployments"]]
     table = Table.of(
         rows, *(path for axis in plan.axes if len(axis.values) > 1 for path in axis.paths),
