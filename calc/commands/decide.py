@@ -93,13 +93,14 @@ class Analysis:
 @click.option("--sensitivity", "ways", flag_value="sensitivity", multiple=True, help=(
     "Sobol indices: the share of the variance that each input explains."))
 @click.option("--samples", type=Number(integer=True), metavar="NUMBER", help=(
-    f"Number of samples (default: {SAMPLES:,} for --sensitivity, {DRAWS:,} for --information)."))
+    f"Number of samples, a power of two (default: {SAMPLES:,} for --sensitivity, {DRAWS:,} for "
+    "--information)."))
 @click.option("--breakeven", metavar="KEY", help=(
     "Values of KEY at which the deployment and --against break even."))
 @click.option("--against", metavar="KEY=VALUE,...|DEPLOYMENT", help=(
     "Alternative: overrides of this deployment, or another deployment."))
 @click.option("--between", metavar="LOW,HIGH", help=(
-    "Range of KEY to search (default: its uncertainty range, or around its value)."))
+    "Range of KEY to search (default: its uncertainty range, or a range around its value)."))
 @click.option("--margin", type=Number(most=0.999), default="0", metavar="SHARE", help=(
     "Required relative improvement of --against, e.g. 10% (default: 0)."))
 @click.option("--information", "ways", flag_value="information", multiple=True, help=(

@@ -78,7 +78,7 @@ COUNT = Number("request", 1, integer=True)
     "other ranks, balance admits no request while a rank is full (default: from the "
     "deployment)."))
 @click.option("--max-num-seqs", type=COUNT, default=MOST_SEQUENCES,
-              help=f"Maximum concurrent requests per replica (default: {MOST_SEQUENCES}).")
+              help=f"Maximum concurrent requests per replica (default: {MOST_SEQUENCES:,}).")
 @seed_option
 def command(scenario: str, settings: tuple[str, ...], lengths: str | None, variation: str | None,
             begin: str | None, policy: str | None, prefill_coordination: str | None,
