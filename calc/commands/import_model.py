@@ -12,7 +12,6 @@ from calc.commands.view import View, joined
 from catalogue import ROOT
 from catalogue.models.huggingface import Published, import_config
 from catalogue.reading.files import ParamsError, display_path, store
-from catalogue.reading.jsonfile import json_excerpt
 from catalogue.shipped import first_line
 
 FIELDS = {"used": "used", "implied": "not stated as such, see the comments",
@@ -48,13 +47,8 @@ def command(config: str, output: str | None, name: str | None, source: str | Non
     return View(verdict, data, problems=[
         f"model_type {result.model_type}: {counted['total']:,} parameters, {counted['active']:,} "
         f"active, {counted['routed']:,} in routed experts.", *format_line(result.published),
-        *(f"{words}: {joined(map(field, data[name]))}" for name, words in FIELDS.items()
+        *(f"{words}: {joined(data[name])}" for name, words in FIELDS.items()
           if data[name])])
-
-
-def field(name: str) -> str:
-    """Name of a field of any configuration as text."""
-    return name if name.isprintable() else json_excerpt(name)
 
 
 def format_line(published: Published) -> list[str]:

@@ -81,9 +81,8 @@ def fit_command(tables: str, operator: str | None, card: str | None, engine: str
     data: list[dict[str, Any]] = [{
         "release": table.release, "operator": table.operator, "cut": table.cut,
         "kernel": table.kernel, "dtype": table.dtype, "fitted": table.fit.fitted,
-        "parameters": {name: {"value": value, "low": table.fit.ranges[name][0],
-                              "high": table.fit.ranges[name][1]}
-                       for name, value in table.fit.values.items()},
+        "parameters": {name: dict(zip(("value", "low", "high"), (value, *table.fit.ranges[name]),
+                                      strict=True)) for name, value in table.fit.values.items()},
         "judged": vars(table.fit.errors),
         "regions": {str(least): vars(errors) for least, errors in table.fit.regions.items()}}
         for table in fits]

@@ -143,6 +143,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # another says nothing new
         print("interrupted.", file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:  # nobody reads on
+        sys.stderr.close()
+        return OK
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if "multiprocessing" in sys.modules:  # few commands start processes
@@ -166,12 +169,11 @@ def _run(argv: Sequence[str]) -> int:
     except click.ClickException as error:
         from calc.commands.usage import explained
 
-        return _failed(explained(error, words), words)
+        text = explained(error, words)
     except ModuleNotFoundError as error:
-        return _failed(missing_extra(words, error), words)
+        text = missing_extra(words, error)
     except BrokenPipeError:
-        sys.stderr.close()
-        return OK
+        raise
     except OSError as error:  # a full disk under the output
         print(f"the output cannot be written ({str(error.strerror).lower()}).", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered goes nowhere
@@ -181,17 +183,11 @@ def _run(argv: Sequence[str]) -> int:
 
         if not isinstance(error, ParamsError):
             raise
-        return _failed(str(error), words)
-
-
-def _failed(text: str, words: Sequence[str]) -> int:
+        text = str(error)
     from calc.commands.view import print_error
 
-    try:
-        print_error(text, words)
-        print(end="", flush=True)
-    except BrokenPipeError:
-        sys.stderr.close()
+    print_error(text, words)
+    print(end="", flush=True)
     return BAD_INPUT
 
 
