@@ -401,7 +401,8 @@ class SearchReport:
             return f"NOT MET: {self.unmet[0]}"
         first = self.rows[0]
         unsure = first.keeps is not None and first.keeps < SURE
-        return f"MET{f' IN {first.keeps:.0%} OF SAMPLES' * unsure}: {first.row.label}"
+        samples = f" IN {first.keeps:.0%} OF SAMPLES" if unsure else ""
+        return f"MET{samples}: {first.row.label}"
 
     @property
     def unmet(self) -> tuple[str, Row | None, str]:
