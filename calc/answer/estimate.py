@@ -259,7 +259,7 @@ class Estimate:
             ("weights", "weights_per_device"), ("KV cache", "kv_per_device"),
             ("activations", "activations_per_device")) if symbol in values}
         rest = used.value - sum(part.value for part in parts.values())
-        texts = [*(f"{name} {part.text}" for name, part in parts.items()),
+        texts = [*(f"{name} {human(part.value, 'B')}" for name, part in parts.items()),
                  f"engine and runtime {human(rest, 'B')}"]
         left = f"to spare ({spare.reach})" if self.spare >= 0 else "short"
         share = "" if self.fits_in is None else f"; fits in {self.fits_in:.0%} of samples"

@@ -9,13 +9,13 @@ from typing import Any
 
 import yaml
 
+from calc.yamltext import unquoted
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.loading import overridden_scenario
 from catalogue.entries.measurements import PRINTED_UNITS
 from catalogue.library import COMMAND_LINE, Override
 from catalogue.reading.files import write_whole
 from catalogue.reading.yamlfile import YamlFile
-from catalogue.shipped import first_line
 from catalogue.startuplog import GIB, StartupText, recognised
 
 UNKNOWN = {"model": "the model", "device": "the cards", "precision": "the precision of the weights",
@@ -69,9 +69,8 @@ def store_log(target: Path, path: Path, log: StartupText, scenario: Scenario) ->
              "date": datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y-%m"),
              "deployment": deployment_entry(scenario), "longest_context": log.length,
              "printed": printed}
-    text = f"{first_line('startups')}\n" + yaml.safe_dump(
-        {"name": path.stem, "kind": "measured", "logs": [entry]},
-        sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump({"name": path.stem, "kind": "measured", "logs": [unquoted(entry)]},
+                          sort_keys=False, allow_unicode=True)
     try:
         write_whole(target, text.encode(), replace=False)
     except OSError as error:

@@ -123,7 +123,7 @@ class TestAnswers:
         card = tmp_path / "card.yml"
         card.write_text('name: {en: "[/b]", zh: "[/b]"}\nlike: nvidia-h20\nvendor: "[red]x[/b]"\n'
                         'cores: {value: 4, source: "a [/x] :smile:", kind: assumed}\n')
-        code, out, _ = ended(capsys, "show", str(card))
+        code, out, _ = ended(capsys, "show", str(card), "--details")
         assert code == 0
         assert all(text in out for text in ("[/b]", "[red]x[/b]", "a [/x] :smile:"))
 
