@@ -20,7 +20,7 @@ from catalogue.kinds import KINDS, class_of, described, described_kind, misfit, 
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import TYPO, nearest_names
-from catalogue.reading.synonyms import key_meant
+from catalogue.reading.synonyms import card_key_meant, key_meant
 from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.values import (
     Provenance,
@@ -36,6 +36,7 @@ from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 MAX_NAME = 4096
 _PUBLISHED = re.compile(r"[\w-][\w.-]*/[\w.-]+")  # a model as its publisher writes it
+_COUNTED = re.compile(r"([1-9]\d{0,3})\s*[x×*]\s*(.+)|(.+?)\s*[x×*:]\s*([1-9]\d{0,3})")
 _OF_A_DOCUMENT = re.compile(r"s[0-9]-")  # a model as a document describes it
 SHOWN = 8  # names of a kind that are told where none is near
 PREFIXED = ("devices", "models", "precisions")  # kinds whose names have parts that people use
@@ -185,12 +186,26 @@ def _meant(kind: str, text: str) -> str | None:
     return joined[0] if len(joined) == 1 else None
 
 
+def counted_card(text: str) -> tuple[str, str] | None:
+    """Number and name of a card of the catalogue that is written with one: ``8xH200``."""
+    match = _COUNTED.fullmatch(text)
+    number, card = match.group(1, 2) if match and match[1] else (
+        match.group(4, 3) if match else ("", ""))
+    return (number, card) if card and _meant("devices", card) else None
+
+
 def _unknown(kind: str, text: str) -> str:
     """That there is no such entry, and what there is: several of that name, or the nearest."""
     if kind not in KINDS:
         return f"there is no kind '{kind}', expected one of {', '.join(KINDS)}."
     if wide := full_width(text):
         return f"'{text}': {wide}, write {half_width(text)}."
+    if "," in text and all(_meant(kind, part) for part in text.split(",")):
+        return (f"'{text}' names several {kind}, expected one; where several are taken, write "
+                f"[{text}].")
+    if kind == "devices" and (match := counted_card(text)):
+        return (f"'{text}' is a card and a number: write {match[1]}, and the number of cards as "
+                f"cluster: {{devices: {match[0]}}}.")
     existing, wanted = names(kind), plain(text)
     for other in SEE if kind in SEE else ():
         if entry := _meant(other, text):
@@ -462,8 +477,9 @@ def _near(cls: type[Entry], keys: KeyPath) -> KeyPath | None:
     groups = [name for name, field in cls.model_fields.items()
               if name in GROUPS and (inner := _entry_class(field.annotation))
               and last in inner.model_fields]
-    meant = key_meant(last, goal="demand" in cls.model_fields) if {
-        "workload", "demand"} & cls.model_fields.keys() else None
+    own = cls.model_fields.keys()
+    meant = (key_meant(last, goal="demand" in own) if {"workload", "demand"} & own
+             else card_key_meant(last) if "memory_capacity" in own and not group else None)
     if last in initials:
         return (*group, initials[last])
     if groups:
@@ -516,6 +532,11 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
                 else message[0].lower() + message[1:]
             value = problem["input"]
             message += f", found '{str(value)[:40]}'" if value is not None else ", found nothing"
+            if problem["type"] == "model_type":
+                message += _sample(cls, keys[len(above):]).replace(", such as", ": write")
+            if problem["type"] == "literal_error" and (choices := nearest_names(
+                    str(value), re.findall(r"'([^']+)'", message.partition(", found")[0]), 1)):
+                message += f": write {choices[0]}"
             if problem["type"] == "list_type" and isinstance(value, (str, int)):
                 message += f": write [{str(value)[:40]}]"
     value = problem["input"]

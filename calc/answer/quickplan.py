@@ -76,7 +76,6 @@ _GOAL_PATHS: dict[str, KeyPath] = _PATHS | {
 _DEGREES = SHORT | {"dcp": "parallelism.decode_context_parallel",
                     "etp": "parallelism.expert_tensor_parallel"}
 _NAMES = "|".join(sorted(_DEGREES, key=len, reverse=True))
-_COUNTED = re.compile(r"([1-9]\d{0,3})\s*[x×*]\s*(.+)|(.+?)\s*[x×*:]\s*([1-9]\d{0,3})")
 _DEGREE = re.compile(rf"({_NAMES})\s*=?\s*([1-9][0-9]{{0,5}})", re.IGNORECASE)
 
 
@@ -148,15 +147,9 @@ class _Builder:
 
     def counted(self, reference: str) -> str | None:
         """That a card is written with a number, ``8xH200``; None for another reference."""
-        match = _COUNTED.fullmatch(reference)
-        number, card = match.group(1, 2) if match and match[1] else (
-            match.group(4, 3) if match else ("", ""))
-        try:
-            library.locate("devices", card)
-        except ParamsError:
-            return None
-        return (f"'{reference}' is a card and a number: write {self.option('card')} {card} "
-                f"{self.option('cards')} {number}.")
+        match = library.counted_card(reference)
+        return match and (f"'{reference}' is a card and a number: write {self.option('card')} "
+                          f"{match[1]} {self.option('cards')} {match[0]}.")
 
     def entries(self, *references: tuple[str, str, Plain]) -> list[tuple[Any, str]]:
         """Entries of several arguments (kind, name, reference); all mistakes are reported."""

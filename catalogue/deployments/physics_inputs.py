@@ -34,6 +34,7 @@ from catalogue.entries.models import CSA, Acceptance, Model
 from catalogue.kernels import expert_bytes, kernel_of, known_to_engines, multiplied
 from catalogue.reading import units
 from catalogue.reading.near import nearest_names
+from catalogue.reading.synonyms import key_meant
 from catalogue.reading.values import Unit, Value, annotated, si_number
 
 if TYPE_CHECKING:
@@ -834,7 +835,8 @@ def mechanism_problems(stated: Mapping[str, Value]) -> Iterator[tuple[str, str]]
     for name, value in stated.items():
         rule = rules.get(name)
         if rule is None:
-            near = nearest_names(name, rules, 1)
+            section, _, meant = (key_meant(name) or "").partition(".")
+            near = [meant] if section == "mechanisms" else nearest_names(name, rules, 1)
             hint = f"did you mean '{near[0]}'" if near else "the nearest names are " + ", ".join(
                 nearest_names(name, rules, cutoff=0.0))
             yield name, f"there is no mechanism '{name[:60]}', {hint}"

@@ -45,9 +45,16 @@ _SPELLINGS = {
                              "speculative_num_steps mtp num_nextn_predict_layers",
     "workload.host_cache": "swap_space cpu_offload_gb hicache_size",
     "limits.ttft": "ttft_slo slo_ttft max_ttft", "limits.tpot": "tpot_slo slo_tpot max_tpot itl",
-    "mechanisms.prefix_hit_share": "prefix_hit_share cache_hit_rate prefix_hit_rate hits"}
+    "mechanisms.prefix_hit_share": "prefix_hit_share cache_hit_rate prefix_hit_rate hit_rate hits"}
 """Key of a deployment -> options and keys of other tools that say the same."""
 _KEYS = {word: key for key, words in _SPELLINGS.items() for word in words.split()}
+_OF_A_CARD = {word: key for key, words in {
+    "vendor": "maker manufacturer brand company", "node": "server system host_node",
+    "memory_capacity": "memory mem vram hbm memory_size memory_gb capacity hbm_capacity",
+    "memory_bandwidth": "bandwidth mem_bandwidth hbm_bandwidth memory_bw bw",
+    "matrix_peak": "peak peaks peak_flops flops tflops compute tensor_flops fp8 fp16 bf16 int8",
+    "power": "tdp tdp_watts max_power"}.items() for word in words.split()}
+"""What data sheets call the keys of a card -> its key."""
 _OF_A_GOAL = {
     "device": "devices", "engine": "engines", "precision": "precisions",
     "cluster.devices": "cards.most", "parallelism.tensor_parallel": "space.tensor",
@@ -71,6 +78,11 @@ OPTIONS = {"model": "model", "device": "card", "engine": "engine", "precision": 
                "tensor", "pipeline", "data", "expert")), "layout")}
 """Key of a deployment -> option of a command, or argument of a function, that says the same."""
 LONG, SURE = 6, 0.88  # letters of a word that may be mistyped, and similarity
+
+
+def card_key_meant(word: str) -> str | None:
+    """Return the key of a card that a word of data sheets means; None for one that is not known."""
+    return _OF_A_CARD.get(word.casefold())
 
 
 def key_meant(word: str, goal: bool = False) -> str | None:

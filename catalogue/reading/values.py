@@ -350,6 +350,8 @@ class Ref:
         def resolve(raw: Any, info: Any) -> str:
             if not isinstance(raw, str):
                 value = "nothing" if raw is None else f"'{str(raw)[:40]}'"
+                if isinstance(raw, list) and len(raw) == 1:
+                    value += f": write {raw[0]}"
                 raise ValueError(f"expected the name of one of the {self.kind}, found {value}")
             try:
                 path = info.context.locate(self.kind, raw)

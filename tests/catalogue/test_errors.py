@@ -53,6 +53,16 @@ CASES = [  # file, text of it, text in its place, line and message
      "6: memory_bandwidth: a full-width '１', write memory_bandwidth: 1.6 TB/s."),
     ("devices", "vendor: Nobody", "vendor（x）: Nobody",
      "3: a full-width '（' in 'vendor（x）', write vendor(x)."),
+    ("devices", "type: gpu", "type: GPU",
+     "4: type: expected 'npu', 'gpu', 'tpu' or 'host', found 'GPU': write gpu."),
+    ("devices", "matrix_peak:\n", "vram: 80 GB\nmatrix_peak:\n",
+     "9: unknown key 'vram', did you mean 'memory_capacity'."),
+    ("scenarios/h200-r1-vllm-tp8", "device: nvidia-h200-sxm", "device: 8xH200",
+     "13: device: '8xH200' is a card and a number: write H200, and the number of cards as "
+     "cluster: {devices: 8}."),
+    ("scenarios/h200-r1-vllm-tp8", "device: nvidia-h200-sxm", "device: h20, h200",
+     "13: device: 'h20, h200' names several devices, expected one; where several are taken, write "
+     "[h20, h200]."),
     ("devices", "vendor: Nobody", 'like: "h200，h20"',
      "3: like: 'h200，h20': a full-width '，', write h200,h20."),
     ("devices", "vendor: Nobody", "vendor: no", '3: vendor: YAML reads no as false: write "no".'),
@@ -152,6 +162,8 @@ GOALS = [  # what is set of a goal, message
     (["cards.most=1.5"], "--set cards.most: '1.5' is not a whole number."),
     (["engines=vllm 0.13"],
      "--set engines: not the name of an engine, expected one such as vllm or vllm@0.13.0."),
+    (["limits.rent=400"], "--set limits.rent: '400' names no currency: write 400 USD/h."),
+    (["demand.isl=9"], "--set demand.isl: unknown key 'isl', did you mean 'input_tokens'."),
     (["cards.fewest=9", "cards.most=8"],
      "--set cards.fewest: 'fewest' (9) exceeds 'most' (8)."),
     (["cards.most=null"], "--set cards.most: nothing bounds the cards, expected "
