@@ -11,7 +11,9 @@ from calc.answer.simulated_load import (
     SHARES,
     System,
     UserLoad,
+    cycle,
     saturation,
+    stated_load,
     system_of,
     with_overhead,
     workload_of,
@@ -25,6 +27,8 @@ from catalogue.reading.jsonfile import finite
 MOST_REQUESTS = 100_000
 MOST_TOKENS = 100_000_000  # output tokens of a run; those of a batch take some microseconds
 SETTLED = 3  # times the mean latency that a run has to last
+REQUESTS, TURNS = 1000, 8  # of a run at least by default: in all, and of each user
+EXCLUSIVE = (("rate", "users"), ("duration", "requests"), ("begin", "ramp"))
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class LoadTest:
         saturation: rate beyond which the queue grows without bound [request/s].
         saturation_from: ``simulation`` or ``closed form``.
         prefixes: whether prefixes were simulated.
+        given: the load, SI units.
     """
 
     system: System
@@ -44,10 +49,12 @@ class LoadTest:
     saturation: float
     saturation_from: str
     prefixes: bool
+    given: Mapping[str, Any]
 
-    def as_json(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The result as data, SI units, with the load that was simulated."""
         system, summary, lengths = self.system, self.summary, self.system.lengths
+        given = self.given
         workload = {name: value for name, value in given.items() if value is not None} | {
             "arrivals": "poisson" if given["rate"] is not None else "closed-loop",
             "lengths": asdict(lengths) if lengths else {"distribution": "listed"},
@@ -68,21 +75,24 @@ class LoadTest:
             "prefixes_simulated": self.prefixes})
 
 
-def load_test(pools: Sequence[Scenario], lengths: Sequence[tuple[int, int]], load: UserLoad,
-              given: Mapping[str, Any], policy: str | None = None, coordination: str | None = None
-              ) -> LoadTest:
+def load_test(pools: Sequence[Scenario], lengths: Sequence[tuple[int, int]],
+              options: Mapping[str, Any]) -> LoadTest:
     """Simulate a deployment under load.
 
     Args:
         pools: one, or those that prefill and that decode.
         lengths: listed input and output tokens of requests [token]; empty for a distribution.
-        load: arrivals of requests.
-        given: ``requests`` or ``duration`` of the run, ``ramp``, ``seed``, ``max_num_seqs``, limits
-            ``ttft`` and ``tpot``, ``prefix_groups``, ``prefix_tokens`` and ``turns``, SI units.
-        policy, coordination: of steps; None for the deployment's own.
+        options: ``rate`` or ``users`` with ``think_time``, ``begin`` and ``ramp``, ``requests`` or
+            ``duration`` of the run, ``seed``, ``max_num_seqs``, limits ``ttft`` and ``tpot``,
+            ``prefix_groups``, ``prefix_tokens``, ``turns``, ``policy`` and
+            ``prefill_coordination``, SI units; None for the deployment's own or the default.
 
     Raises ParamsError, one sentence, for what cannot be simulated.
     """
+    given = dict(options)
+    policy, coordination = given.pop("policy"), given.pop("prefill_coordination")
+    load = complete_load(pools[-1], given)
+
     def system_for(listed: Sequence[tuple[int, int]],
                    measured: Mapping[str, float] | None = None) -> System:
         system = system_of(pools[-1], given["max_num_seqs"], policy, coordination, measured,
@@ -105,7 +115,40 @@ def load_test(pools: Sequence[Scenario], lengths: Sequence[tuple[int, int]], loa
                 "input_tokens": round(summary.input_tokens)}))
     except ValueError as error:
         raise ParamsError(str(error).rstrip(".") + ".") from None
-    return LoadTest(system, with_overhead(summary, system.overhead), *most, prefixes is not None)
+    return LoadTest(system, with_overhead(summary, system.overhead), *most, prefixes is not None,
+                    given)
+
+
+def complete_load(scenario: Scenario, given: dict[str, Any]) -> UserLoad:
+    """Complete the options of a load with that of the deployment and defaults.
+
+    Raises ParamsError, one sentence, for options that contradict each other.
+    """
+    for one, other in EXCLUSIVE:
+        if given[one] is not None and given[other] is not None:
+            raise ParamsError(f"--{one} and --{other}: expected one of them.")
+    begin = given.pop("begin")
+    if given["rate"] is None and given["users"] is None:
+        stated = stated_load(scenario)
+        given |= {"rate": stated.rate, "users": stated.users}
+        if given["think_time"] is None:
+            given["think_time"] = stated.think_time
+        if stated.together and given["ramp"] is None:
+            begin = begin or "together"
+    if given["users"] is None and (begin or given["ramp"] is not None):
+        raise ParamsError(f"--{'begin' if begin else 'ramp'}: requests of a rate come "
+                          "independently, expected --users.")
+    limits = scenario.file.limits.stated if scenario.file.limits else {}
+    usual = {"ttft": math.inf, "tpot": math.inf, "think_time": 0.0} | {
+        name: limit for name, (_, limit) in limits.items() if name != "e2e"}
+    given |= {name: value for name, value in usual.items() if given[name] is None}
+    if given["requests"] is None and given["duration"] is None:
+        given["requests"] = max(REQUESTS, TURNS * (given["users"] or 0))
+    load = UserLoad(given["users"], given["think_time"], given["rate"],
+                    together=begin == "together")
+    if given["ramp"] is None and load.users is not None:
+        given["ramp"] = 0.0 if load.together else cycle(scenario, load)
+    return load
 
 
 def latency_data(value: Latency) -> dict[str, Any]:

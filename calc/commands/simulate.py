@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, get_args
 
 import click
 
-from calc.answer.load_test import load_test
+from calc.answer.load_test import REQUESTS, TURNS, load_test
 from calc.answer.request_lengths import Lengths, listed_lengths, with_lengths
-from calc.answer.simulated_load import (
-    SHARES,
-    UserLoad,
-    cycle,
-    stated_load,
-)
 from calc.commands.options import (
     Number,
     cli_command,
@@ -26,16 +19,11 @@ from calc.commands.options import (
     settings_option,
 )
 from calc.commands.view import Table, View, deployment_id, heading, joined, notes, pools_line
-from calc.serving.metrics import MOST_SEQUENCES, Latency, Summary
+from calc.serving.metrics import MOST_SEQUENCES
 from calc.serving.simulation import Coordination
-from catalogue import ParamsError, Scenario, load_deployment
+from catalogue import load_deployment
 from catalogue.reading.units import human
 
-REQUESTS, TURNS = 1000, 8  # of a run at least by default: in all, and of each user
-MOST_REQUESTS = 100_000
-MOST_TOKENS = 100_000_000  # output tokens of a run; those of a batch take some microseconds
-NEGLIGIBLE = 1e-9
-SETTLED = 3  # times the mean latency that a run has to last
 LATENCIES = ("ttft", "tpot", "e2e", "wait")
 COUNT = Number("request", 1, integer=True)
 
@@ -81,8 +69,7 @@ COUNT = Number("request", 1, integer=True)
               help=f"Maximum concurrent requests per replica (default: {MOST_SEQUENCES:,}).")
 @seed_option
 def command(scenario: str, settings: tuple[str, ...], lengths: str | None, variation: str | None,
-            begin: str | None, policy: str | None, prefill_coordination: str | None,
-            **given: Any) -> View:
+            **options: Any) -> View:
     """What latencies do users see? What share of requests meets the limits?
 
     Simulates requests step by step at a given arrival rate or number of concurrent users.
@@ -91,119 +78,62 @@ def command(scenario: str, settings: tuple[str, ...], lengths: str | None, varia
     rows, of_lengths = listed_lengths(lengths, variation)
     pools = [with_lengths(pool, rows)
              for pool in load_deployment(scenario, overrides=[*settings, *of_lengths])]
-    given, load = loaded(pools[-1], given, begin)
-    test = load_test(pools, rows, load, given, policy, prefill_coordination)
-    summary, reasons = test.summary, test.system.reasons
-    data = {"scenario": deployment_id(pools), **notes(*pools), **test.as_json(given)}
-    load_words = (f"{human(given['rate'], 'request/s')}" if given["rate"] is not None
-                  else f"{given['users']:,} users")
+    data: dict[str, Any] = {"scenario": deployment_id(pools), **notes(*pools),
+                            **(test := load_test(pools, rows, options)).as_json()}
+    load = data["workload"]
+    users = f"{load['users']:,} users" if "users" in load else human(load["rate"], "request/s")
     start = "QUEUE GROWS WITHOUT BOUND at" if not data["bounded"] else (
         "KEEPS UP with" if data["good"] is None
-        else f"{summary.good:.1%} OF REQUESTS WITHIN THE LIMITS with")
-    return View(f"{start} {load_words}: {pools_line(pools)}", data,
-                None if data["bounded"] else False,
-                body=[latency_table(summary), *number_lines(data, summary),
-                      *doubt_lines(data, summary), *load_lines(data),
-                      *notes(*pools).values(), *(reason.text["en"] for reason in reasons)])
+        else f"{data['good']:.1%} OF REQUESTS WITHIN THE LIMITS with")
+    return View(f"{start} {users}: {pools_line(pools)}", data, None if data["bounded"] else False,
+                body=[latency_table(data), *number_lines(data), *doubt_lines(data),
+                      *notes(*pools).values(),
+                      *(reason.text["en"] for reason in test.system.reasons)])
 
 
-def loaded(scenario: Scenario, given: dict[str, Any], begin: str | None
-           ) -> tuple[dict[str, Any], UserLoad]:
-    """Complete the options with the load of the deployment and defaults.
-
-    Raises ParamsError, one sentence, for options that contradict each other.
-    """
-    for one, other in (("rate", "users"), ("duration", "requests")):
-        if given[one] is not None and given[other] is not None:
-            raise ParamsError(f"--{one} and --{other}: expected one of them.")
-    if given["rate"] is None and given["users"] is None:
-        stated = stated_load(scenario)
-        if stated.rate is not None:
-            given["rate"] = stated.rate
-        else:
-            given["users"] = stated.users
-            if given["think_time"] is None:
-                given["think_time"] = stated.think_time
-            if stated.together and not begin and not given["ramp"]:
-                begin = "together"
-    if given["users"] is None and (begin or given["ramp"]):
-        raise ParamsError(f"--{'begin' if begin else 'ramp'}: requests of a rate come "
-                          "independently, expected --users.")
-    if begin and given["ramp"]:
-        raise ParamsError("--begin and --ramp both say when users begin, expected one of them.")
-    limits = scenario.file.limits.stated if scenario.file.limits else {}
-    usual = {"ttft": math.inf, "tpot": math.inf, "think_time": 0.0} | {
-        name: limit for name, (_, limit) in limits.items() if name != "e2e"}
-    given |= {name: value for name, value in usual.items() if given[name] is None}
-    if given["requests"] is None and given["duration"] is None:
-        given["requests"] = max(REQUESTS, TURNS * (given["users"] or 0))
-    load = UserLoad(given["users"], given["think_time"], given["rate"],
-                    together=begin == "together")
-    if given["ramp"] is None and load.users is not None:
-        given["ramp"] = 0.0 if load.together else cycle(scenario, load)
-    return given, load
-
-
-def latency_table(summary: Summary) -> Table:
+def latency_table(data: Mapping[str, Any]) -> Table:
     """Mean and percentiles of every latency."""
-    columns = ("time", "mean", "± 95%", *(f"p{share * 100:g}" for share in SHARES))
-    rows = []
-    for name in LATENCIES:
-        times: Latency = getattr(summary, name)
-        if math.isfinite(times.mean):
-            # of equal values only rounding is left
-            half = times.half_width if times.half_width > NEGLIGIBLE * times.mean else None
-            rows.append((heading(name), times.mean, half,
-                         *(float(times.at(share).value) for share in SHARES)))
-    return Table(columns, rows, units=dict.fromkeys(columns[1:], "s"))
+    columns = {"mean": "mean", "± 95%": "half_width", "p50": "p50", "p90": "p90", "p99": "p99"}
+    return Table(("time", *columns), [
+        (heading(name), *(data[name][key] for key in columns.values()))
+        for name in LATENCIES if data[name]["mean"] is not None], units=dict.fromkeys(columns, "s"))
 
 
-def number_lines(data: Mapping[str, Any], summary: Summary) -> list[str]:
-    """Throughput, goodput, saturation, utilisation and hits of the prefix cache."""
-    lines = [f"Throughput {human(summary.request_throughput, 'request/s')}, "
-             f"{human(summary.output_throughput, 'token/s')}; "
-             f"{human(summary.concurrency)} requests in flight on average."]
+def number_lines(data: Mapping[str, Any]) -> list[str]:
+    """Throughput, goodput, saturation, hits of the prefix cache, and the requests counted."""
+    load = data["workload"]
+    lines = [f"Throughput {human(data['request_throughput'], 'request/s')}, "
+             f"{human(data['output_throughput'], 'token/s')}; {human(data['concurrency'])} "
+             f"requests in flight; saturates at {human(data['saturation_rate'], 'request/s')} "
+             f"({data['saturation_from']}); busy: " + joined(
+                 f"{pool} {share:.1%}" for pool, share in data["utilisation"].items()) + "."]
     if data["good"] is not None:
-        limits = joined(f"{heading(name)} {human(data['workload'][name], 's')}"
-                        for name in ("ttft", "tpot") if data["workload"][name] is not None)
-        lines.insert(0, f"{summary.good:.1%} of the requests meet the limits ({limits}): goodput "
-                     f"{human(summary.goodput, 'request/s')}.")
-    hits = ", at this hit share" if data["prefixes_simulated"] else ""
-    lines.append(f"Saturates at {human(data['saturation_rate'], 'request/s')} "
-                 f"({data['saturation_from']}{hits}).")
+        limits = joined(f"{heading(name)} {human(load[name], 's')}"
+                        for name in ("ttft", "tpot") if load[name] is not None)
+        lines.append(f"Goodput {human(data['goodput'], 'request/s')} within {limits}.")
     if data["prefixes_simulated"]:
-        lines.append(f"Prefix cache: {summary.hit_share:.1%} of {summary.input_tokens:,.0f} prompt "
-                     f"tokens a request hit; {summary.evicted:,} blocks evicted.")
-    busy = joined(f"{pool} {share:.1%}" for pool, share in summary.utilisation.items())
-    return [*lines, f"Busy replicas: {busy}."]
+        lines.append(f"Prefix cache: {data['hit_share']:.1%} of {data['input_tokens']:,.0f} prompt "
+                     f"tokens a request hit; {data['evicted']:,} blocks evicted.")
+    if data["preemptions"]:
+        lines.append(f"Preemptions: {data['preemptions']:,}.")
+    lengths = ("as listed in the file" if load["lengths"]["distribution"] == "listed"
+               else Lengths(**load["lengths"]).words())
+    begin = f" Users begin within {human(load['ramp'], 's')}." if "users" in load else ""
+    return [*lines, f"Counted: {data['requests']:,} requests over {human(data['window'], 's')}, "
+            f"seed {load['seed']}. Lengths: {lengths}.{begin}"]
 
 
-def doubt_lines(data: Mapping[str, Any], summary: Summary) -> list[str]:
+def doubt_lines(data: Mapping[str, Any]) -> list[str]:
     """Why the numbers may not hold for a longer run."""
     lines = []
     if not data["bounded"]:
         lines.append("The rate exceeds saturation: latencies depend on the length of the run.")
-    if not summary.steady:
+    if not data["steady"]:
         lines.append("The run is too short for a steady state: its beginning and end are counted.")
     elif not data["settled"]:
-        lines.append(f"The counted {human(summary.window, 's')} are short beside a request of "
-                     f"{human(summary.e2e.mean, 's')}: throughput, goodput and utilisation depend "
-                     "on where they begin; simulate more requests.")
+        lines.append("The run is short beside the latency of a request: throughput, goodput and "
+                     "utilisation depend on where it begins; simulate more requests.")
     if data["together"] > 1 and data["saturation_from"] == "closed form":
         lines.append(f"{data['together']} ranks step together and seldom prefill at the same time "
                      "as the closed form assumes: the saturation is an upper bound.")
-    if summary.preemptions:
-        lines.append(f"Preemptions: {summary.preemptions:,}.")
     return lines
-
-
-def load_lines(data: Mapping[str, Any]) -> list[str]:
-    """Counted requests, their lengths and how users begin."""
-    workload, lengths = data["workload"], data["workload"]["lengths"]
-    words = ("as listed in the file" if lengths["distribution"] == "listed"
-             else Lengths(**lengths).words())
-    begin = "" if "users" not in workload else (
-        f" Users begin within {human(workload['ramp'], 's')}." if workload["ramp"]
-        else " Users begin all at once.")
-    return [f"Counted: {data['requests']:,} requests over {human(data['window'], 's')}, seed "
-            f"{workload['seed']}. Lengths: {words}.{begin}"]
