@@ -93,10 +93,8 @@ def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
          ("measure", f"{bench / 'run.sh'}; then will-it-fit calibrate {bench / 'results'}")],
         [*([caveat[0]] if caveat else []), *recipe_lines(launch)],
         sections={"details": [
-            *(words[0] for words in recipes.lines(launch.comparisons)),
             *(words[0] for pool in launch.watched for words in engine_words(
-                pool.pool.scenario, "none" if pool.pool.role == "both" else pool.pool.role)),
-            f"Files: {joined(files)}"]})
+                pool.pool.scenario, pool.pool.role)), f"Files: {joined(files)}"]})
 
 
 def predicted_words(pool: Watched) -> str:

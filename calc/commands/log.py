@@ -16,18 +16,9 @@ from catalogue.entries.measurements import PRINTED_UNITS
 from catalogue.reading.units import human, span
 from catalogue.startuplog import GIB, StartupText, read_log
 
-FIGURES = {
-    "weights": "weights as loaded", "activations": "peak of activations",
-    "runtime": "outside the framework", "graphs": "captured graphs",
-    "available": "left for the cache", "cache": "cache", "tokens": "tokens of the cache",
-    "blocks": "blocks of the cache", "requests": "requests of the longest length",
-    "longest": "longest request that fits", "free_before_load": "free before the load",
-    "free_after_load": "free after the load", "request_memory": "cache of one longest request"}
-REFUSALS = {
-    "no-room": "the engine refused to start, no memory is left for a cache",
-    "longest-request": "the engine refused to start, one longest request needs more cache than "
-                       "there is",
-    "allocation": "the engine ran out of device memory"}
+REFUSALS = {"no-room": "no memory is left for a cache",
+            "longest-request": "one longest request needs more cache than there is",
+            "allocation": "it ran out of device memory"}
 
 
 @cli_command("log", "server.log", "server.log --set device=nvidia-h200-sxm",
@@ -54,7 +45,7 @@ def command(file: str, scenario: str | None, settings: tuple[str, ...], output: 
     engine = deployment.running.stated if deployment.running else log.engine
     body: list[Block] = [term_table(log, terms)]
     if log.refused:
-        body.insert(0, f"In this log {REFUSALS[log.refused]}.")
+        body.insert(0, f"In this log the engine does not start: {REFUSALS[log.refused]}.")
     if log.release is None and not scenario and not any(
             one.startswith("engine=") for one in settings):
         body.append(f"The log does not state the release: the latest is assumed; use --set "
@@ -81,31 +72,30 @@ def verdict(terms: Sequence[Term], wrong: Term | None) -> str:
         return "Every printed value lies in its 80% interval"
     off = [wrong, *(term for term in terms if is_off(term) and term is not wrong)]
     return "OFF: " + joined(
-        f"'{FIGURES[term.figure]}' predicted {_shown(term.figure, abs(term.off))} "
+        f"'{words_of(term.figure)}' predicted {_shown(term.figure, abs(term.off))} "
         f"{'above' if term.off > 0 else 'below'} the printed value" for term in off)
 
 
+def words_of(figure: str) -> str:
+    """Name of a printed figure in words."""
+    return figure.replace("_", " ")
+
+
 def term_table(log: StartupText, terms: Sequence[Term]) -> Table:
-    """Every printed figure beside its prediction."""
-    rows = [(FIGURES[term.figure], _shown(term.figure, term.printed),
-             _shown(term.figure, float(term.ours.value)),
-             _shown(term.figure, float(term.ours.low), float(term.ours.high)),
-             f"{float(term.ours.value) / term.printed:.2f}" if term.printed > 0 else "",
-             "outside" if is_off(term) else "")
-            for term in terms]
-    predicted = {term.figure for term in terms}
-    rows += [(FIGURES[name], _shown(name, value), "", "", "", "")
-             for name, value in log.printed.items() if name not in predicted]
-    return Table(("quantity", "printed", "predicted", "80% interval", "predicted / printed",
-                  "verdict"), rows, title="Memory in GiB, as engines print it (SGLang writes GB)")
+    """Every printed figure beside its prediction, if it has one."""
+    predicted = {term.figure: term for term in terms}
+    rows = []
+    for name, value in log.printed.items():
+        term = predicted.get(name)
+        rows.append((words_of(name), _shown(name, value), *(("", "", "") if term is None else (
+            _shown(name, term.ours.value), _shown(name, *term.ours.ends),
+            "outside" if is_off(term) else ""))))
+    return Table(("quantity", "printed", "predicted", "80% interval", "verdict"), rows)
 
 
 def _shown(name: str, low: float, high: float | None = None) -> str:
-    """A figure, or an interval, in the unit and digits of engines: GiB, which SGLang writes GB."""
+    """A figure, or an interval, in the units of engines: GiB, which SGLang writes GB."""
     unit = PRINTED_UNITS[name]
-    ends = [low] if high is None else [low, high]
     if unit == "B":
-        return " … ".join(f"{end / GIB:.2f}" for end in ends) + " GiB"
-    if unit == "request":
-        return "–".join(f"{end:.2f}" for end in ends) + "×"
+        return "–".join(f"{end / GIB:.2f}" for end in (low, high) if end is not None) + " GiB"
     return human(low, unit) if high is None else span(low, high, unit)

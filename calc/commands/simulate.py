@@ -24,6 +24,7 @@ from calc.serving.simulation import Coordination
 from catalogue import load_deployment
 from catalogue.reading.units import human
 
+DIGITS = 12  # of seconds: what is smaller is rounding
 LATENCIES = ("ttft", "tpot", "e2e", "wait")
 COUNT = Number("request", 1, integer=True)
 
@@ -95,7 +96,8 @@ def latency_table(data: Mapping[str, Any]) -> Table:
     """Mean and percentiles of every latency."""
     columns = {"mean": "mean", "± 95%": "half_width", "p50": "p50", "p90": "p90", "p99": "p99"}
     return Table(("time", *columns), [
-        (heading(name), *(data[name][key] for key in columns.values()))
+        (heading(name), *(value and round(value, DIGITS) for value in (
+            data[name][key] for key in columns.values())))
         for name in LATENCIES if data[name]["mean"] is not None], units=dict.fromkeys(columns, "s"))
 
 

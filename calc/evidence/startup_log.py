@@ -14,7 +14,7 @@ from catalogue import ParamsError, Scenario
 from catalogue.deployments.loading import overridden_scenario
 from catalogue.entries.measurements import PRINTED_UNITS
 from catalogue.library import COMMAND_LINE, Override
-from catalogue.reading.files import write_whole
+from catalogue.reading.files import store
 from catalogue.reading.yamlfile import YamlFile
 from catalogue.startuplog import GIB, StartupText, recognised
 
@@ -71,10 +71,7 @@ def store_log(target: Path, path: Path, log: StartupText, scenario: Scenario) ->
              "printed": printed}
     text = yaml.safe_dump({"name": path.stem, "kind": "measured", "logs": [unquoted(entry)]},
                           sort_keys=False, allow_unicode=True)
-    try:
-        write_whole(target, text.encode(), replace=False)
-    except OSError as error:
-        raise ParamsError(f"{target} cannot be written ({error.strerror}).") from None
+    store(target, text, replace=False)
 
 
 def _plain(number: float) -> str:
