@@ -68,10 +68,17 @@ class Value:
     @property
     def shown(self) -> str:
         """The quantity as written, with its range in the same unit: ``2 GiB (1.3–4)``."""
-        if self.low == self.high:
-            return self.written
-        factor = units.factor(units.split(self.written)[1])
-        return f"{self.written} ({self.low / factor:.6g}–{self.high / factor:.6g})"
+        return with_range(self.written, self.low, self.high)
+
+
+def with_range(written: str, low: float, high: float) -> str:
+    """A quantity as written, with its range [SI] in the same unit.
+
+    >>> with_range("2 GiB", 1 << 30, 1 << 32)
+    '2 GiB (1–4)'
+    """
+    factor = units.factor(units.split(written)[1])
+    return written if low == high else f"{written} ({low / factor:.6g}–{high / factor:.6g})"
 
 
 class Misplaced(ValueError):
