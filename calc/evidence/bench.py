@@ -17,6 +17,7 @@ from catalogue import ParamsError
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.reading import jsonfile
 from catalogue.reading.files import read_small
+from catalogue.reading.units import human
 
 PLAN = "plan.json"
 ENDINGS = (".json", ".jsonl")
@@ -28,6 +29,7 @@ _WRITTEN = {"ttft": ("mean_ttft_ms", 1e-3), "tpot": ("mean_tpot_ms", 1e-3),
             "output_throughput": ("output_throughput", 1.0)}
 MOST = 1e12  # tokens, requests or milliseconds: no bench counts as many
 FEWEST_ALIKE = 3  # runs that show their common error
+DIFFERS = 0.01  # relative error of a mean length, from which on it is reported
 MOST_FITTED = 2  # mechanisms that a handful of runs determine
 ROWS_PER_MECHANISM = 3
 
@@ -81,6 +83,20 @@ class Measured:
     counted: Mapping[str, float]
     values: Mapping[str, float]
 
+    @property
+    def remarks(self) -> list[str]:
+        """How the requests differ from the planned ones."""
+        name, planned, counted = self.run.name, self.run.asked, self.counted
+        lines = []
+        if counted["requests"] < planned["requests"]:
+            lines.append(f"{name}: {counted['requests']:,.0f} of {planned['requests']:,.0f} "
+                         "requests were answered.")
+        lengths: dict[str, Asked] = {"prompts": "input_tokens", "answers": "output_tokens"}
+        return lines + [
+            f"{name}: {what} of {human(counted[key])} tokens on average, {planned[key]:,.0f} "
+            "were planned." for what, key in lengths.items()
+            if abs(counted[key] / planned[key] - 1) > DIFFERS]
+
 
 @dataclass(frozen=True)
 class BenchValue:
@@ -101,6 +117,13 @@ class BenchValue:
     predicted: Predicted
     inside: bool
     agrees: bool | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units."""
+        return {"run": self.run, "metric": self.metric, "measured": self.measured,
+                **{"predicted" if end == "value" else end: number
+                   for end, number in self.predicted.model_dump().items()},
+                "inside": self.inside, "agrees": self.agrees}
 
 
 @dataclass(frozen=True)
