@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,12 +63,17 @@ def command(files: tuple[str, ...]) -> View:
             problems.update(dict.fromkeys(
                 problem for error in errors.exceptions if isinstance(error, ParamsError)
                 for problem in error.problems))
-    shown = list(problems)[:FEW]
-    if left := len(problems) - len(shown):
-        shown.append(f"{left} more problems, printed when these are mended.")
     return View(f"{plural(len(checks), 'file')} checked, {failed} with a problem.",
                 {"checked": len(checks), "problems": list(problems), "notes": notes},
-                not problems, body=notes, problems=shown, code=BAD_INPUT if problems else OK)
+                not problems, body=notes, problems=first_problems(list(problems)),
+                code=BAD_INPUT if problems else OK)
+
+
+def first_problems(problems: Sequence[str]) -> list[str]:
+    """The first problems, and the number of the others: mending one may end the rest."""
+    left = len(problems) - FEW
+    return [*problems[:FEW], *([f"{left} more problems, printed when these are mended."]
+                               if left > 0 else [])]
 
 
 def check_file(file: str, notes: list[str]) -> None:
