@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,9 +12,66 @@ from calc.capacity.availability import failures_of, fleet_of, spares_for
 from calc.capacity.day import Limits, Replica, day
 from calc.capacity.growth import OnePool, Pairing, sizes_of
 from calc.capacity.tiers import Population, with_tiers
+from calc.many.processes import OnProgress
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario, load
+from catalogue.entries.entry import MEAN, PERCENTILES
 from catalogue.reading.jsonfile import finite
+
+WORKING = {"day": "replicas of every hour", "tiers": "tiers of caches",
+           "cards": "layouts of more cards"}
+
+
+def limits_of(scenario: Scenario, given: Mapping[str, float | None],
+              percentile: float | str | None) -> Limits:
+    """Limits that are given, else those of the deployment.
+
+    Args:
+        scenario: the deployment.
+        given: limits on ``ttft`` and ``tpot`` [s]; None for that of the deployment.
+        percentile: of the requests that they hold for, or ``mean``; None likewise.
+    """
+    stated = scenario.file.limits.stated if scenario.file.limits else {}
+    of_file = {name: stated[name] for name, time in given.items() if not time and name in stated}
+    ttft, tpot = (time or of_file.get(name, (MEAN, math.inf))[1] for name, time in given.items())
+    if percentile is None:
+        bases = {basis for basis, _ in of_file.values()}
+        return Limits(ttft, tpot, PERCENTILES.get(bases.pop() if len(bases) == 1 else "p99"))
+    return Limits(ttft, tpot, None if isinstance(percentile, str) else percentile / 100)
+
+
+def capacity_answer(scenario: Scenario, day_load: str, requests: float | None, limits: Limits,
+                    given: Mapping[str, Any], scaling: bool, report: OnProgress) -> dict[str, Any]:
+    """Replicas of a day, tiers of caches and layouts of more cards, as far as they are asked for.
+
+    Args:
+        scenario: the deployment.
+        day_load: how requests are spread over the day.
+        requests: of a day; None for no day [request].
+        limits: on latency.
+        given: options of the day and of the tiers, SI units.
+        scaling: whether layouts of more cards are searched.
+        report: of progress.
+
+    Of an interruption after the first part the answer has ``interrupted``, the part under way.
+    """
+    answer: dict[str, Any] = {}
+    parts: dict[str, Callable[[], dict[str, Any]]] = {}
+    if requests is not None:
+        parts["day"] = lambda: day_answer(scenario, day_load, requests, limits, given)
+        if given["turns"]:
+            parts["tiers"] = lambda: {"tiers": tiers_answer(scenario, answer, limits, given)}
+    if scaling:
+        parts["cards"] = lambda: {"cards": cards_answer(scenario, limits)}
+    for done, (name, compute) in enumerate(parts.items()):
+        try:
+            report(WORKING[name], done, len(parts))
+            answer |= compute()
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            return answer | {"interrupted": name}
+    return answer
 
 
 def day_answer(scenario: Scenario, day_load: str, requests: float, limits: Limits,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -32,13 +31,10 @@ from calc.serving.evaluate import doubt_words
 from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.deployments.admission import longest_request
 from catalogue.deployments.cuts import Cut, written
-from catalogue.entries.entry import MEAN, PERCENTILES
 from catalogue.messages import plural
 from catalogue.reading.units import human
 
 DOUBTED = " ~"  # marks values of a closed form that is not valid
-WORKING = {"day": "replicas of every hour", "tiers": "tiers of caches",
-           "cards": "layouts of more cards"}
 TIER_COLUMNS = {"caches in": "tier", "tokens": "tokens", "hits there": "hits",
                 "hits in all": "hit_share", "fetch": "fetch", "recompute": "recompute",
                 "pays from": "break_even", "replicas": "replicas"}
@@ -99,48 +95,19 @@ def command(scenario: str, settings: tuple[str, ...], day_load: str, scaling: bo
 
     DEPLOYMENT is a catalogue name (`will-it-fit list deployments`) or your own file.
     """
-    from calc.capacity.answers import cards_answer, day_answer, tiers_answer
-    from calc.capacity.day import Limits
+    from calc.capacity.answers import capacity_answer, limits_of
 
     pool = load_scenario(scenario, overrides=settings)
     refuse_too_long(pool.id, pool.model, longest_request(pool))
-    limits = Limits(*limits_of(pool, {"ttft": ttft, "tpot": tpot}, percentile))
+    limits = limits_of(pool, {"ttft": ttft, "tpot": tpot}, percentile)
     requests = requests_of(given)
-    answer: dict[str, Any] = {"scenario": pool.id, **notes(pool)}
-    parts: dict[str, Callable[[], dict[str, Any]]] = {}
-    if requests is not None:
-        parts["day"] = lambda: day_answer(pool, day_load, requests, limits, given)
-        if given["turns"]:
-            parts["tiers"] = lambda: {"tiers": tiers_answer(pool, answer, limits, given)}
-    if scaling:
-        parts["cards"] = lambda: {"cards": cards_answer(pool, limits)}
-    if not parts:
+    if requests is None and not scaling:
         raise ParamsError("nothing is asked for, expected --daily-requests, --daily-users with "
                           "--requests-per-user, or --scaling.")
-    done = 0
     with progress() as report:
-        try:
-            for done, (name, compute) in enumerate(parts.items()):
-                report(WORKING[name], done, len(parts))
-                answer |= compute()
-        except KeyboardInterrupt:
-            if not done:
-                raise
-            answer["interrupted"] = name
+        answer = {"scenario": pool.id, **notes(pool), **capacity_answer(
+            pool, day_load, requests, limits, given, scaling, report)}
     return view_of(pool, answer)
-
-
-def limits_of(scenario: Scenario, given: Mapping[str, float | None],
-              percentile: float | str | None) -> tuple[float, float, float | None]:
-    """Limits on TTFT and TPOT [s], given or of the deployment, infinite without one; and the share
-    of requests they hold for, None for the mean."""
-    stated = scenario.file.limits.stated if scenario.file.limits else {}
-    of_file = {name: stated[name] for name, time in given.items() if not time and name in stated}
-    ttft, tpot = (time or of_file.get(name, (MEAN, math.inf))[1] for name, time in given.items())
-    if percentile is None:
-        bases = {basis for basis, _ in of_file.values()}
-        return ttft, tpot, PERCENTILES.get(bases.pop() if len(bases) == 1 else "p99")
-    return ttft, tpot, None if isinstance(percentile, str) else percentile / 100
 
 
 def requests_of(given: Mapping[str, Any]) -> float | None:
