@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,15 +27,13 @@ from calc.commands.view import (
     pools_line,
 )
 from calc.uncertainty import Amount
-from catalogue import ParamsError, load, load_deployment, load_prices
+from catalogue import load_deployment
 from catalogue.deployments.admission import longest_request
-from catalogue.entries.operation import OWNERSHIPS, Prices
-from catalogue.reading.jsonfile import finite
-from catalogue.reading.units import DIMENSIONLESS, HOUR, YEAR, plain
+from catalogue.entries.operation import OWNERSHIPS
+from catalogue.reading.units import DIMENSIONLESS, HOUR, plain
 
 if TYPE_CHECKING:
-    from calc.answer.service import Service
-    from calc.costing.cost import Cost, CostOptions
+    from calc.answer.deployment_cost import DeploymentCost
 
 OF_PRICES = "prices."  # what a setting of the prices begins with
 LABELS = {"crossover": "share of use from which it is cheaper than the API",
@@ -73,98 +70,50 @@ LABELS = {"crossover": "share of use from which it is cheaper than the API",
 @click.option("--api", default="deepseek-api", metavar="NAME[:LIST]", help=(
     "API to compare with, optionally one of its price lists (default: deepseek-api, its first "
     "current list)."))
-def command(scenario: str, settings: tuple[str, ...], price: str | None, prices: str | None,
-            ownership: str | None, utilisation: float | None, day_load: str,
-            daily_requests: float | None, requests_per_user: float, api: str) -> View:
+def command(scenario: str, settings: tuple[str, ...], prices: str | None, **given: Any) -> View:
     """What does a token cost? When is self-hosting cheaper than an API, or than rented cards?
 
     DEPLOYMENT is a catalogue name (`will-it-fit list deployments`) or your own file.
     """
+    from calc.answer.deployment_cost import deployment_cost
     from calc.answer.service import estimate_service
-    from calc.costing.cost import CostOptions, PrefillPool, cost, crossovers, fleet
-    from calc.costing.ownership import prices_of, stated, way_of
+    from calc.costing.ownership import prices_of
 
     of_prices = [one.removeprefix(OF_PRICES) for one in settings if one.startswith(OF_PRICES)]
-    deployed = estimate_service(load_deployment(scenario, overrides=[
+    service = estimate_service(load_deployment(scenario, overrides=[
         one for one in settings if not one.startswith(OF_PRICES)]))
-    pool, answer, seen = deployed.last, deployed.answers[-1], deployed.seen
+    pool = service.last
     refuse_too_long(pool.id, pool.model, longest_request(pool))
-    if pool.file.workload.output_tokens is None:
-        raise ParamsError(f"'{pool.id}' says how long its requests are at most, not how long they "
-                          "are, expected workload.input_tokens and workload.output_tokens.")
-    price_list = prices_of(pool.device, prices,
-                           dict(one.partition("=")[::2] for one in of_prices))
-    day = load("loads", day_load)
-    service, name = service_of(api)
-    options = CostOptions(
-        ownership or way_of(pool.device, price_list),
-        stated(price, name="--price") if price else None,
-        utilisation or 1 / day.peak, requests_per_user, (service.sold or {})[name])
-    reached = seen.throughput if seen else answer.quantities["output_throughput"]
-    beside = (PrefillPool(deployed.pools[0], deployed.answers[0].everything)
-              if deployed.pair else None)
-    def cost_with(**changed: Any) -> tuple[CostOptions, Cost]:
-        chosen = replace(options, **changed)
-        return chosen, cost(pool, answer.everything, reached, price_list, chosen, beside)
-
-    result = cost_with()[1]
-    if result.hour is None and result.hour_of_parts is not None:
-        options, result = cost_with(price=replace(
-            result.hour_of_parts, source="from the server, energy and upkeep"))
-    needed = None if daily_requests is None else fleet(
-        pool, result.cards, day.rates(daily_requests), reached.value, price_list, options)
-    if needed and utilisation is None:
-        options, result = cost_with(utilisation=needed.utilisation)
-    lists = list_data(service, crossovers(pool, result, options, service, price_list))
-    caveats = notes(*deployed.pools)
-    return View(verdict(deployed, result, options),
-                {**caveats, "scenario": deployment_id(deployed.pools),
-                 "fits": deployed.fits, "devices": deployed.devices,
-                 "currency": result.currency, "utilisation": options.utilisation,
-                 **result.as_json(), "fleet": needed and needed.as_json(), "lists": lists},
-                None if deployed.fits and result.hour else False,
-                cost_figures(deployed, result, options, f"{service.id}:{name}", (
-                    price_list.years.value / YEAR if price_list.years else math.nan)),
-                [*caveats.values(), *(fleet_blocks(needed.as_json()) if needed else ())],
-                csv_table(result.amounts), {"details": detail_tables(result, service, lists)})
+    answer = deployment_cost(service, prices_of(
+        pool.device, prices, dict(one.partition("=")[::2] for one in of_prices)), given)
+    caveats = notes(*service.pools)
+    data = {**caveats, "scenario": deployment_id(service.pools), **answer.as_json()}
+    return View(verdict(answer), data, None if service.fits and answer.cost.hour else False,
+                cost_figures(answer),
+                [*caveats.values(), *(fleet_blocks(data["fleet"]) if data["fleet"] else ())],
+                csv_table(answer.cost.amounts), {"details": detail_tables(answer, data["lists"])})
 
 
-def service_of(text: str) -> tuple[Prices, str]:
-    """A service, and the name of its price list that is meant: the first in force.
-
-    Raises ParamsError for a service that sells no tokens, or a list that it does not have.
-    """
-    name, _, chosen = text.partition(":")
-    service = load_prices(name)
-    chosen = chosen or next(iter(service.holding), "")
-    if not service.sold:
-        raise ParamsError(f"--api {name}: it sells no tokens, expected prices with 'sold'.")
-    if chosen not in service.sold:
-        raise ParamsError(f"--api {text[:80]}: there is no such price list, expected one "
-                          f"of {joined(service.sold)}.")
-    return service, chosen
-
-
-def verdict(deployed: Service, result: Cost, options: CostOptions) -> str:
+def verdict(answer: DeploymentCost) -> str:
     """What a million output tokens cost, and of which deployment."""
-    what = pools_line(deployed.pools)
-    if not deployed.fits:
+    what = pools_line(answer.service.pools)
+    if not answer.service.fits:
         return f"DOES NOT FIT: {what}; costs are those of cards with enough memory"
-    if result.hour is None:
+    if answer.cost.hour is None:
         return f"NO PRICE: {what}"
-    tokens = result.amounts["per_million_output_whole"].formatted("en")
+    tokens = answer.cost.amounts["per_million_output_whole"].formatted("en")
     return (f"{tokens} per million output tokens, prompts included: {what}, "
-            f"{percent(options.utilisation)} utilised")
+            f"{percent(answer.options.utilisation)} utilised")
 
 
-def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str, years: float
-                 ) -> list[tuple[str, str]]:
+def cost_figures(answer: DeploymentCost) -> list[tuple[str, str]]:
     """The figures of most interest: tokens, hour, energy, the API and owning."""
     from calc.costing.ownership import unpriced
 
+    result, options = answer.cost, answer.options
     amounts = {name: amount.formatted("en") for name, amount in result.amounts.items()}
     if result.hour is None:
-        lines = [("price", unpriced(deployed.last.device.id, options.ownership))]
+        lines = [("price", unpriced(answer.service.last.device.id, options.ownership))]
     else:
         hour = result.hour.scaled(HOUR, result.currency).formatted("en")
         share = result.amounts["crossover"]
@@ -173,11 +122,11 @@ def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str
         lines = [
             ("split", f"{amounts['per_million_input']} per million input tokens and "
              f"{amounts['per_million_output']} per million output tokens"),
-            ("hour", f"{amounts['per_hour']} for {deployed.devices} cards: a card's hour "
+            ("hour", f"{amounts['per_hour']} for {answer.service.devices} cards: a card's hour "
              f"({options.ownership}) is {hour}, {origin(result.hour)}"),
             ("user", f"{amounts['per_user_month']} a month at "
              f"{plain(options.requests_per_day)} requests a day"),
-            ("API", f"{start} than {api}")]
+            ("API", f"{start} than {answer.api.id}:{answer.price_list}")]
     if "per_task" in amounts:
         lines.append(("agent", f"{amounts['per_task']} per task, all its turns; "
                       f"{amounts['per_million_processed']} per million processed tokens"))
@@ -188,7 +137,7 @@ def cost_figures(deployed: Service, result: Cost, options: CostOptions, api: str
                       f"{amounts['cards_power']} busy{site}"))
     if "capital" in amounts:
         lines += [("owning", f"{amounts['capital']} of capital, {amounts['yearly']} a year"),
-                  ("TCO", f"{amounts['tco']} over {plain(years)} years, discounted")]
+                  ("TCO", f"{amounts['tco']} over {plain(answer.years)} years, discounted")]
         if back := result.amounts.get("payback"):
             paid = f"after {back.text} years" if math.isfinite(back.value) else "never"
             lines.append(("paid back", f"{paid} at the API's price"))
@@ -214,9 +163,9 @@ def fleet_blocks(needed: Mapping[str, Any]) -> list[Block]:
                 lambda way: way[1])), units={"mean hour": needed["currency"] or DIMENSIONLESS})]
 
 
-def detail_tables(result: Cost, service: Prices, lists: Mapping[str, Mapping[str, Any]]
-                  ) -> list[Block]:
+def detail_tables(answer: DeploymentCost, lists: Mapping[str, Mapping[str, Any]]) -> list[Block]:
     """All amounts with their intervals, and every price list of the API."""
+    result = answer.cost
     blocks: list[Block] = [Table(("amount", "value", "80% interval"), [
         (LABELS.get(name, heading(name)), amount.text, amount.reach)
         for name, amount in result.amounts.items()])]
@@ -227,19 +176,10 @@ def detail_tables(result: Cost, service: Prices, lists: Mapping[str, Mapping[str
         blocks.append(Table(("price list", *stated, "from", "80% interval"), [
             (name, *(item[key] for key in stated), percent(item["value"]),
              span_of((item["low"], item["high"]))) for name, item in lists.items()],
-            title=f"Utilisation from which it is cheaper than {service.name['en']}"))
+            title=f"Utilisation from which it is cheaper than {answer.api.name['en']}"))
     return blocks
 
 
 def origin(price: Amount) -> str:
     """Where a price comes from."""
     return joined(filter(None, (price.source, price.kind, price.date)))
-
-
-def list_data(service: Prices, shares: Mapping[str, Amount]) -> dict[str, Any]:
-    """Price lists of an API with the utilisation from which a deployment is cheaper."""
-    return {name: {
-        "model": sold.model and sold.model["en"], "since": sold.since, "until": sold.until,
-        "hours": sold.hours, "holds": name in service.holding,
-        **finite(dict(zip(("value", "low", "high"), map(float, shares[name].points), strict=True)))}
-        for name, sold in (service.sold or {}).items() if name in shares}
