@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from catalogue.entries.entry import Entry
+from catalogue.reading.files import ROOT, ParamsError
 from catalogue.reading.near import nearest_names
+from catalogue.reading.yamlfile import read
 
 KINDS = {
     "models": "entries.models.Model",
@@ -128,3 +131,45 @@ def new(kind: str) -> str:
     """The command that prints a template of a kind; empty where there is none."""
     name = kind if kind in TEMPLATES else kind.removesuffix("s")
     return f"`will-it-fit new {name}`" if name in TEMPLATES else ""
+
+
+SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml", "configurations.yml",
+          "operators.yml", "packages.yml", "startup_logs.yml")
+"""Files in no folder of a kind."""
+FOLDERS = ("sources", "engines", "engines/tools", "engines/successors", "engines/assertions",
+           "engines/thresholds", "engines/documents")
+"""Folders of ``params/`` that hold no entries."""
+
+
+def folder_in(path: Path) -> str:
+    """Folder of a file in ``params/``, ``.`` for that itself; empty elsewhere."""
+    try:
+        return path.absolute().parent.resolve().relative_to(ROOT).as_posix()
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a current folder that is gone
+        return ""
+
+
+def kind_of(file: str) -> str:
+    """The kind of a parameter file: by its folder in ``params/``, else by its keys.
+
+    Besides the kinds of entries: names of ``SHARED`` and ``FOLDERS``.
+
+    Raises ParamsError for a file that describes no entry.
+    """
+    path = Path(file)
+    folder = folder_in(path)
+    if folder == "." and path.name in SHARED:
+        return path.name
+    if path.suffix == ".yml" and folder in FOLDERS:
+        return folder
+    if path.absolute().parent.name in KINDS:
+        return path.absolute().parent.name
+    entry = read(path)
+    kind = "engines" if "releases" in entry.data else described_kind(entry.data)
+    if kind == IMPORTED:
+        raise ParamsError(f"{entry.where()}: {misfit(file, IMPORTED, 'models')}.")
+    if kind is None:
+        raise ParamsError(f"{entry.where()}: cannot tell what this file describes: a card has "
+                          "memory_capacity, a deployment parallelism, a goal demand, a model "
+                          "num_hidden_layers.")
+    return kind

@@ -18,7 +18,7 @@ from catalogue.deployments.admission import longest_request
 from catalogue.deployments.physics_inputs import USUAL, lacking
 from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.engine import engine_of, launch_blocks, successors_of, thresholds_of
-from catalogue.kinds import IMPORTED, KINDS, described, described_kind, misfit
+from catalogue.kinds import KINDS, described, folder_in, kind_of
 from catalogue.library import folder_of, locate
 from catalogue.messages import plural
 from catalogue.models.fields import configurations
@@ -28,20 +28,18 @@ from catalogue.reading.values import causes, glossary, symptoms
 from catalogue.shipped import shortcomings
 
 FEW = 40  # problems that people read before they mend one
-SHARED: dict[str, Callable[[Path], Any]] = {
+CHECKS: dict[str, Callable[[Path], Any]] = {
     "symbols.yml": lambda _: symbols(), "glossary.yml": lambda _: glossary(),
     "symptoms.yml": lambda _: symptoms(), "causes.yml": lambda _: causes(),
     "configurations.yml": lambda _: configurations(), **dict.fromkeys(
-        ("operators.yml", "packages.yml", "startup_logs.yml"), yamlfile.read)}
-"""Files in no folder of a kind, each with its check."""
-FOLDERS: dict[str, Callable[[Path], Any]] = {
+        ("operators.yml", "packages.yml", "startup_logs.yml"), yamlfile.read),
     "sources": lambda _: sources(), "engines": lambda path: engine_of(yamlfile.read(path)),
     "engines/tools": lambda path: engine_of(yamlfile.read(path)),
     "engines/successors": lambda path: successors_of(yamlfile.read(path)),
     "engines/assertions": lambda path: _check_assertions(path.stem),
     "engines/thresholds": lambda path: thresholds_of(yamlfile.read(path)),
     "engines/documents": lambda path: launch_blocks(path.stem)}
-"""Folders of ``params/`` that hold no entries, with the check of a file."""
+"""File or folder of ``params/`` that is no entry -> its check."""
 UNCHECKED = ("templates", "usual", "engines/checks", "engines/models", "claims")
 
 
@@ -80,7 +78,7 @@ def check_file(file: str, notes: list[str]) -> None:
     """Validate one file as the kind that its folder names, else as the kind its keys suggest; note
     what a prediction on a card assumes since its mechanisms do not say it."""
     kind, path = kind_of(file), Path(file)
-    check = (SHARED | FOLDERS | {"claims": _check_claims}).get(kind)
+    check = (CHECKS | {"claims": _check_claims}).get(kind)
     try:
         if check is not None:
             check(path)
@@ -143,35 +141,3 @@ def _check_entry(kind: str, reference: str) -> None:
     entries = [entry.file for entry in loaded.deployments] if kind == "scenarios" else [loaded]
     if lacks := [*shortcomings(kind, path, entries)]:
         raise ExceptionGroup(kind, [*map(ParamsError, lacks)])
-
-
-def folder_in(path: Path) -> str:
-    """Folder of a file in ``params/``, ``.`` for that itself; empty elsewhere."""
-    try:
-        return path.absolute().parent.resolve().relative_to(ROOT).as_posix()
-    except (OSError, RuntimeError, ValueError):  # a loop of links, a current folder that is gone
-        return ""
-
-
-def kind_of(file: str) -> str:
-    """The kind of a parameter file: by its folder in ``params/``, else by its keys.
-
-    Besides the kinds of entries: names of ``SHARED`` and ``FOLDERS``.
-    """
-    path = Path(file)
-    folder = folder_in(path)
-    if folder == "." and path.name in SHARED:
-        return path.name
-    if path.suffix == ".yml" and folder in FOLDERS:
-        return folder
-    if path.absolute().parent.name in KINDS:
-        return path.absolute().parent.name
-    entry = yamlfile.read(path)
-    kind = "engines" if "releases" in entry.data else described_kind(entry.data)
-    if kind == IMPORTED:
-        raise ParamsError(f"{entry.where()}: {misfit(file, IMPORTED, 'models')}.")
-    if kind is None:
-        raise ParamsError(f"{entry.where()}: cannot tell what this file describes: a card has "
-                          "memory_capacity, a deployment parallelism, a goal demand, a model "
-                          "num_hidden_layers.")
-    return kind

@@ -669,6 +669,30 @@ def sources() -> dict[str, dict[str, str]]:
     return yamlfile.remembered("sources", _FOLDER, read)
 
 
+def as_data(value: Any) -> Any:
+    """Any entry as JSON data; a value keeps its unit, source and kind."""
+    if isinstance(value, Value):
+        data: dict[str, Any] = {"value": value.value, "unit": value.unit, "written": value.written,
+                                "source": value.source, "kind": value.kind}
+        if value.low < value.high:
+            data |= {"low": value.low, "high": value.high}
+        data |= {name: stated for name in ("date", "section", "note")
+                 if (stated := getattr(value, name)) is not None}
+        if value.source in sources():
+            data["url"] = sources()[value.source].get("url")
+        if value.others:
+            data["others"] = [as_data(other) for other in value.others]
+        return data
+    if isinstance(value, BaseModel):
+        fields = {name: getattr(value, name) for name in type(value).model_fields}
+        return {name: as_data(item) for name, item in fields.items()
+                if item is not None and name != "defaults"}
+    if isinstance(value, dict):
+        return {str(key): as_data(item) for key, item in value.items()}
+    return [as_data(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+
 def source_keys() -> frozenset[str]:
     """Keys of all that is cited, without reading what stands under them."""
     def read() -> frozenset[str]:
