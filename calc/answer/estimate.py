@@ -14,6 +14,7 @@ from calc.answer.display import (
     deployment_line,
     html_lines,
     html_table,
+    resource_name,
 )
 from calc.answer.steady_state import (
     OF_BENCHES,
@@ -47,7 +48,7 @@ from catalogue.deployments.physics_inputs import Knob
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.deployments import Claim
 from catalogue.entries.entry import MEAN, ServiceLimits
-from catalogue.reading.units import COUNTING, human
+from catalogue.reading.units import COUNTING, human, span
 
 if TYPE_CHECKING:
     from calc.answer.nearest import Change
@@ -77,6 +78,7 @@ QUANTITIES: dict[str, str] = {
 }
 ADDED = ("redundant_weights_per_device", "mtp_weights", "absorbed_copies_per_device",
          "exchange_buffers")  # told where there are any
+SHOWN_PARTS = 6  # of a step
 LATENCIES = ("ttft", "e2e", *OF_BENCHES, *STEADY)  # need lengths, not the longest context alone
 
 
@@ -272,6 +274,62 @@ class Estimate:
                           f"concurrently at maximum length{waiting}"))
         return lines
 
+    @property
+    def reason_lines(self) -> list[str]:
+        """Why a deployment does not run and what does; what was calibrated."""
+        lines = [reason.text["en"] for reason in self.reasons]
+        if self.changes:
+            from calc.layouts.layout import set_line  # few answers need it
+
+            lines += [f"{'Or' if number else 'Nearest'}: {change.text['en']}  "
+                      f"{set_line(change.settings)}" for number, change in enumerate(self.changes)]
+        elif self.reasons:
+            lines.append("No precision, layout or number of these cards runs it.")
+        if applied := self.calibration:
+            lines.append(f"Calibrated to {symbols()[applied.metric].en} of {applied.scenario} "
+                         f"({applied.name}).")
+            for item in applied.outside:
+                unit, name = symbols()[item.quantity].unit, symbols()[item.quantity].en
+                fitted = span(*item.fitted_range, unit)
+                lines.append(f"Outside the calibration: {name} {human(item.value, unit)}, fitted "
+                             f"at {fitted}; the interval is wider.")
+        return lines
+
+    @property
+    def step_lines(self) -> list[str]:
+        """Largest parts of the time of a token."""
+        if "tpot" in self.unasked:
+            return []
+        parts = self.parts["tpot"]
+        total = sum(parts.values())
+        largest = sorted(parts.items(), key=lambda item: -item[1])[:SHOWN_PARTS]
+        return [f"A step of {human(total, 's')}, limited by "
+                f"{resource_name(self.bottleneck['decode'])}: "
+                + ", ".join(f"{name.replace('_', ' ')} {part / total:.0%}"
+                         for name, part in largest if part > 0) + "."]
+
+    @property
+    def steady_lines(self) -> list[str]:
+        """Loads that are compared, the cache in the steady state, and how it was computed."""
+        steady = self.steady
+        if steady is None or not steady.keeps_up:
+            return []
+        lines = [f"Steady state: {human(steady.in_flight, 'request')} in flight. All at once: "
+                 f"{human(self.in_flight, 'request')} arrive together. Benchmark: as many at the "
+                 "start, then one after each answer."]
+        if steady.cache:
+            lines.append(f"KV cache {steady.cache['cache_occupied']:.1%} full in the steady state; "
+                         "requests wait or are preempted in "
+                         f"{steady.cache['cache_overflow']:.1%} of the steps."
+                         + " The verdict counts every request at its longest."
+                         * self.suffices_steadily)
+        if steady.doubts:
+            why = "; ".join(doubt_words()[name][0] for name in steady.doubts)
+            source = ("use `simulate`" if self.simulated is None else "these are means of "
+                      f"{self.simulated.summary.requests:,} simulated requests")
+            lines.append(f"The closed form of the steady state is not valid here: {why}; {source}.")
+        return lines
+
     def to_frame(self) -> Any:
         """All reported quantities as a ``pandas.DataFrame``: value, 80% interval and SI unit.
 
@@ -283,7 +341,7 @@ class Estimate:
             for name, amount in self.reported.items()), "quantity")
 
     def _repr_html_(self) -> str:
-        lines = [*(reason.text["en"] for reason in self.reasons), *default_lines(self.defaults)]
+        lines = [*self.reason_lines, *self.step_lines, *default_lines(self.defaults)]
         return html_lines(self.verdict, lines, html_table(("", ""), self.lines))
 
     def as_json(self) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.admission import longest_request, positions, too_long
 from catalogue.messages import Pair, join, sentences
-from catalogue.reading.units import factor
+from catalogue.reading.units import factor, human
 
 say = sentences("calc/answer/service")
 
@@ -105,6 +105,17 @@ class Pools:
     def devices(self) -> int:
         """Cards of both."""
         return self.prefill_devices + self.decode_devices
+
+    @property
+    def lines(self) -> list[str]:
+        """Which of two pools limits throughput, and the best ratio of their cards."""
+        rates = ", ".join(f"{name} {human(rate, 'request/s')}" for name, rate in self.rates.items())
+        now, best, in_groups = (human(rate * self.answer, "token/s")
+                                for rate in (self.rate, self.best_rate, self.whole_rate))
+        return [f"Limited by {self.binds}: {rates}; {now}.",
+                f"Balanced with {human(self.best_prefill_devices)} of {self.devices} cards for "
+                f"prefill: {best}; in whole groups {self.whole[0]} prefill and {self.whole[1]} "
+                f"decode: {in_groups}."]
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""

@@ -14,7 +14,6 @@ from calc.answer.estimate import LATENCIES, Estimate, fits_words
 from calc.answer.request_lengths import listed_lengths, longer_words, with_lengths
 from calc.answer.service import (
     POOLS,
-    Pools,
     engine_words,
     estimate_service,
     measured_evidence,
@@ -42,16 +41,14 @@ from calc.commands.view import (
     pools_line,
 )
 from calc.evidence.classes import stand_ins
-from calc.serving.evaluate import doubt_words
 from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, load_deployment, symbols
-from catalogue.reading.units import human, span
+from catalogue.reading.units import human
 
 if TYPE_CHECKING:
     from calc.answer.quickplan import QuickPlan
     from calc.searching.alternatives import Alternatives
 
-SHOWN_PARTS = 6  # of a step, in the line of the body
 OF_BOTH = (*LATENCIES, "tpot", "output_throughput")  # what one of two pools alone does not give
 
 
@@ -128,10 +125,16 @@ def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool,
         data["startup_line"] = startup.as_json()
     if defaults:
         data["defaults"] = list(defaults)
+<<<<<<< HEAD
     body: list[Block] = [*caveats.values(), *reason_lines(result)]
     if result.starts:
         body += [*load_tables(result), *step_lines(result)]
     if result.starts and seen and seen.exceeded:
+=======
+    body: list[Block] = [*caveats.values(), *result.reason_lines, *load_tables(result),
+                         *result.step_lines]
+    if seen and seen.exceeded:
+>>>>>>> e5111be2 (estimate: state reasons, step and steady state beside the answer)
         body.append("`will-it-fit search` finds deployments within the limits.")
     if scenario.engine is None:
         body.append("Engine not given: overheads are averages over the engines of this card.")
@@ -143,7 +146,7 @@ def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool,
         searched = search_alternatives(scenario)
         data["searched"] = searched.as_json()
         body += alternative_lines(searched, scenario)
-    details = [quantity_table(result.reported), *steady_lines(result), *documented_tables(result)]
+    details = [quantity_table(result.reported), *result.steady_lines, *documented_tables(result)]
     return View(result.verdict, data, result.fits, result.lines,
                 [*body, *default_lines(defaults)], csv_table(result.reported),
                 {"details": details, "parts": part_tables(scenario, result),
@@ -162,7 +165,7 @@ def pools_view(pools: Sequence[Scenario]) -> View:
             "seen": seen and seen.as_json(), **caveats,
             "pools": pair.as_json() | {name: answer.as_json() for name, answer in answers.items()}
             | {"startup_lines": startup_lines(named)}}
-    body: list[Block] = [*pair_lines(pair), *caveats.values()]
+    body: list[Block] = [*pair.lines, *caveats.values()]
     body += [words[0] for name, pool in named.items() for words in engine_words(pool, name)]
     if measured := measured_evidence(pools, service.answers):
         body.append(measured[0])
@@ -171,7 +174,7 @@ def pools_view(pools: Sequence[Scenario]) -> View:
     for name, result in answers.items():
         memory = next(text for label, text in result.lines if label == "memory")
         figures.append((name, f"{result.verdict}; {memory}"))
-        body += [f"{name}: {line}" for line in reason_lines(result)]
+        body += [f"{name}: {line}" for line in result.reason_lines]
         alone = {key: amount for key, amount in result.reported.items() if key not in OF_BOTH}
         sections["details"] += [replace(quantity_table(alone), title=f"{name}: {result.title}"),
                                 *documented_tables(result)]
@@ -199,73 +202,6 @@ def quantity_table(amounts: Mapping[str, Amount]) -> Table:
     return Table(("quantity", "value", "80% interval", "kind"), [
         (symbols()[name].en, amount.text, "" if amount.exact else amount.reach,
          amount.kind.replace("_", " ")) for name, amount in amounts.items()])
-
-
-def pair_lines(pair: Pools) -> list[str]:
-    """Which of two pools limits throughput, and the best ratio of their cards."""
-    rates = joined(f"{name} {human(rate, 'request/s')}" for name, rate in pair.rates.items())
-    now, best, in_groups = (human(rate * pair.answer, "token/s")
-                            for rate in (pair.rate, pair.best_rate, pair.whole_rate))
-    return [f"Limited by {pair.binds}: {rates}; {now}.",
-            f"Balanced with {human(pair.best_prefill_devices)} of {pair.devices} cards for "
-            f"prefill: {best}; in whole groups {pair.whole[0]} prefill and {pair.whole[1]} decode: "
-            f"{in_groups}."]
-
-
-def step_lines(result: Estimate) -> list[str]:
-    """Largest parts of the time of a token."""
-    if "tpot" in result.unasked:
-        return []
-    parts = result.parts["tpot"]
-    total = sum(parts.values())
-    largest = sorted(parts.items(), key=lambda item: -item[1])[:SHOWN_PARTS]
-    return [f"A step of {human(total, 's')}, limited by "
-            f"{resource_name(result.bottleneck['decode'])}: "
-            + joined(f"{name.replace('_', ' ')} {part / total:.0%}"
-                     for name, part in largest if part > 0) + "."]
-
-
-def steady_lines(result: Estimate) -> list[str]:
-    """Loads that are compared, the cache in the steady state, and how it was computed."""
-    steady = result.steady
-    if steady is None or not steady.keeps_up:
-        return []
-    lines = [f"Steady state: {human(steady.in_flight, 'request')} in flight. All at once: "
-             f"{human(result.in_flight, 'request')} arrive together. Benchmark: as many at the "
-             "start, then one after each answer."]
-    if steady.cache:
-        lines.append(f"KV cache {steady.cache['cache_occupied']:.1%} full in the steady state; "
-                     "requests wait or are preempted in "
-                     f"{steady.cache['cache_overflow']:.1%} of the steps."
-                     + " The verdict counts every request at its longest."
-                     * result.suffices_steadily)
-    if steady.doubts:
-        why = "; ".join(doubt_words()[name][0] for name in steady.doubts)
-        source = ("use `simulate`" if result.simulated is None else "these are means of "
-                  f"{result.simulated.summary.requests:,} simulated requests")
-        lines.append(f"The closed form of the steady state is not valid here: {why}; {source}.")
-    return lines
-
-
-def reason_lines(result: Estimate) -> list[str]:
-    """Why a deployment does not run and what does; what was calibrated."""
-    lines = [reason.text["en"] for reason in result.reasons]
-    if result.changes:
-        from calc.layouts.layout import set_line  # few answers need it
-
-        lines += [f"{'Or' if number else 'Nearest'}: {change.text['en']}  "
-                  f"{set_line(change.settings)}" for number, change in enumerate(result.changes)]
-    elif result.reasons:
-        lines.append("No precision, layout or number of these cards runs it.")
-    if applied := result.calibration:
-        lines.append(f"Calibrated to {symbols()[applied.metric].en} of {applied.scenario} "
-                     f"({applied.name}).")
-        for item in applied.outside:
-            unit = symbols()[item.quantity].unit
-            lines.append(f"Outside the calibration: {symbols()[item.quantity].en} "
-                         f"{human(item.value, unit)}, fitted at {span(*item.fitted_range, unit)}; "
-                         "the interval is wider.")
-    return lines
 
 
 def part_tables(scenario: Scenario, result: Estimate) -> list[Block]:
