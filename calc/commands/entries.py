@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
-from pydantic import BaseModel
 
 from calc.answer.model_sizes import parameters, parameters_by_class
-from calc.commands.check import kind_of
 from calc.commands.options import cli_command, output_option
 from calc.commands.view import Block, Table, View, joined, pools_line
 from catalogue import (
@@ -32,12 +32,12 @@ from catalogue.deployments.loading import find_scenario
 from catalogue.engine import KINDS as ENGINE_KINDS
 from catalogue.engine import Engine, Entry, engine_names, load_engine
 from catalogue.engine import plain as plain_entry
-from catalogue.kinds import TEMPLATES
+from catalogue.kinds import TEMPLATES, kind_of
 from catalogue.messages import plural
 from catalogue.reading.files import is_file, store
 from catalogue.reading.near import nearest_names
 from catalogue.reading.units import NONE, human
-from catalogue.reading.values import is_path
+from catalogue.reading.values import as_data, is_path, with_range
 from catalogue.reading.yamlfile import is_own
 
 COLUMNS = {
@@ -53,13 +53,14 @@ ALIASES = {"cards": "devices", "gpus": "devices", "servers": "nodes", "deploymen
 SCHEMA_LINE = re.compile(r"\A# yaml-language-server.*\n")  # relative to the catalogue
 USUAL_NAMES = {"device": "card", "node": "server", "scenario": "deployment"}
 """Kind in the singular -> what lists and messages call it."""
+TITLES = ("id", "name", "title", "note", "documented")  # what no table shows
 PRINTED = (*TEMPLATES, "kernels")  # templates that `new` prints
 FIRST = {
     "models": ("family", "weights.precision", "attention", "num_hidden_layers", "hidden_size",
                "num_attention_heads", "num_key_value_heads", "head_dim", "kv_lora_rank",
                "n_routed_experts", "n_shared_experts", "num_experts_per_tok",
                "moe_intermediate_size", "intermediate_size", "index_topk", "sliding_window",
-               "num_nextn_predict_layers", "max_position_embeddings"),
+               "num_nextn_predict_layers", "max_position_embeddings", "parameters"),
     "devices": ("vendor", "type", "architecture", "memory_capacity", "memory_bandwidth",
                 "matrix_peak", "hbm_efficiency", "power", "price", "node"),
     "precisions": ("weights", "multiply", "kv_cache", "kv_rope", "kv_index", "activation")}
@@ -112,17 +113,15 @@ def list_command(kind: str | None) -> View:
     entries = ([load_scenario(name).file for name in deployment_names()] if kind == "scenarios"
                else [load(kind, name) for name in names(kind)])
     entries.sort(key=listed_last)
-    rows = [summary(kind, entry) for entry in entries]
-    table = [(entry.id, *(cell_text(getattr(entry, name, None), item)
-                          for name, item in row.items()))
-             for entry, row in zip(entries, rows, strict=True)]
-    columns = [name.replace("_", " ").replace("device", "card") for name in rows[0]]
+    data = {entry.id: summary(kind, entry) for entry in entries}
     last = sum(map(listed_last, entries))
     titles = {"devices": f"{len(entries) - last} cards, then {last} host processors",
               "scenarios": f"{len(entries)} deployments, the {last} of published documents last"}
-    return View(titles.get(kind, f"{len(entries)} {usual_name(kind)}"),
-                {"entries": {entry.id: row for entry, row in zip(entries, rows, strict=True)}},
-                body=[Table(("identifier", *columns), table)])
+    return View(titles.get(kind, f"{len(entries)} {usual_name(kind)}"), {"entries": data}, body=[Table(
+        ("identifier", *(name.replace("device", "card") for name in next(iter(data.values())))),
+        [(name, *(cell if cell is None or isinstance(cell, int | float) else cell_text(cell)
+                  for cell in row.values())) for name, row in data.items()],
+        units={"card_bandwidth": "B/s"})])
 
 
 def summary(kind: str, entry: Any) -> dict[str, Any]:
@@ -140,17 +139,17 @@ def listed_last(entry: Any) -> bool:
     return getattr(entry, "type", None) == "host" or bool(re.match(r"s\d-", entry.id))
 
 
-def cell_text(stored: Any, item: Any) -> str:
-    """A cell of a table; numbers with readable units."""
-    if isinstance(stored, Value):
-        return human(stored.value, stored.unit)
+def cell_text(item: Any) -> str:
+    """An item of an entry that is no value."""
     if isinstance(item, dict):
-        return joined(f"{key} {human(value)}" for key, value in item.items())
+        return joined(f"{key} {cell_text(part)}" for key, part in item.items())
+    if item is None:
+        return NONE
     if isinstance(item, bool):
         return "yes" if item else "no"
-    if isinstance(item, (list, tuple)):
+    if isinstance(item, list):
         return joined(map(str, item))
-    return NONE if item is None else str(item)
+    return human(item) if isinstance(item, int | float) else str(item)
 
 
 @cli_command("show", "h200", "deepseek-v3", "vllm max-num-seqs", "card.yml",
@@ -172,16 +171,27 @@ def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View
         raise ParamsError(f"{name} is no engine, expected neither flags nor --release.")
     pools = load_deployment(reference) if kind == "scenarios" else ()
     entries: list[Any] = [pool.file for pool in pools] or [load(kind, reference)]
-    data = {entry.id: details(kind, entry) for entry in entries}
-    every = [block for entry in entries for block in entry_blocks(kind, entry)]
+    data = {entry.id: as_data(entry) for entry in entries}
+    if kind == "models":
+        data[entries[0].id] |= {"parameters": parameters(entries[0]),
+                                "parameters_by_class": parameters_by_class(entries[0])}
     title = pools_line(pools) if pools else entries[0].title["en"] if kind == "goals" else (
         entries[0].name["en"])
+    tables = [Table(("key", "value", "kind", "source"), list(flattened("", item)),
+                    name if len(data) > 1 else "") for name, item in data.items()]
+    keys = tuple(f"{key}." for key in FIRST.get(kind, ()))
+    first: list[Block] = [replace(table, rows=[
+        row for row in table.rows if f"{row[0]}.".startswith(keys)]) if keys else table
+        for table in tables]
+    if any(row[0] == "workload.max_num_seqs" for table in tables for row in table.rows):
+        first.append("workload.max_num_seqs is the value for which memory is predicted; deploy "
+                     "limits a replica to its requests in flight.")
+    cited = dict.fromkeys(row[3].partition(",")[0] for table in tables for row in table.rows)
     return View(f"{usual_name(kind.removesuffix('s'))} {joined(data)}: {title}",
-                {"entries": data} if len(data) > 1 else next(iter(data.values())),
-                body=[block for entry in entries for block in first_blocks(
-                    kind, entry, entry.id if len(entries) > 1 else "")],
-                rows=next(block for block in every if isinstance(block, Table)),
-                sections={"details": every})
+                {"entries": data} if len(data) > 1 else next(iter(data.values())), body=first,
+                rows=tables[0], sections={"details": [*tables, *(
+                    f"{key}: {sources()[key]['title']} {sources()[key].get('url', '')}".rstrip()
+                    for key in cited if key in sources())]})
 
 
 def kind_and_reference(text: str) -> tuple[str, str]:
@@ -194,20 +204,17 @@ def kind_and_reference(text: str) -> tuple[str, str]:
         return named_choice(kind, LISTED, "kind"), name
     if is_path(text):
         return kind_of(text), text
-    kinds = ["engines"] if text in engine_names() else []
     own = Path(f"{text}.yml")
     if is_file(own) and is_own(own):
         for kind in LISTED[:-1]:
             library.refuse_named_twice(kind, text, own)
         return kind_of(str(own)), str(own)
+    if text in engine_names():
+        return "engines", text
     for kind in LISTED[:-1]:
-        try:
+        with contextlib.suppress(ParamsError):
             find_scenario(text) if kind == "scenarios" else library.locate(kind, text)
-        except ParamsError:
-            continue
-        kinds.append(kind)
-    if kinds:
-        return kinds[0], text
+            return kind, text
     also = {name: library.also(kind, name) for kind in reversed(LISTED[:-1])
             for name in names(kind)}
     near = nearest_names(text, [*also, *engine_names()], also=also)
@@ -215,95 +222,25 @@ def kind_and_reference(text: str) -> tuple[str, str]:
                       + (f", the nearest are {joined(near)}." if near else "; see `list`."))
 
 
-def details(kind: str, entry: Any) -> dict[str, Any]:
-    """Everything of an entry, each value with its source."""
-    data: dict[str, Any] = plain(entry)
-    if kind == "models":
-        data["parameters"] = parameters(entry)
-        data["parameters_by_class"] = parameters_by_class(entry)
-    return data
-
-
-def plain(value: Any) -> Any:
-    """Any entry as JSON data; a value keeps its unit, source and kind."""
-    if isinstance(value, Value):
-        data: dict[str, Any] = {"value": value.value, "unit": value.unit, "written": value.written,
-                                "source": value.source, "kind": value.kind}
-        if value.low < value.high:
-            data |= {"low": value.low, "high": value.high}
-        data |= {name: stated for name in ("date", "section", "note")
-                 if (stated := getattr(value, name)) is not None}
-        if value.source in sources():
-            data["url"] = sources()[value.source].get("url")
-        return data | ({"others": [plain(other) for other in value.others]} if value.others else {})
-    if isinstance(value, BaseModel):
-        fields = {name: getattr(value, name) for name in type(value).model_fields}
-        return {name: plain(item) for name, item in fields.items()
-                if item is not None and name != "defaults"}
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-def entry_blocks(kind: str, entry: Any) -> Iterator[Block]:
-    """Each value of an entry with its kind and source; then the sources, to be opened."""
-    rows: list[tuple[str, ...]] = []
-    cited: dict[str, None] = {}
-    for name, value in flattened("", entry):
-        if not isinstance(value, Value):
-            rows.append((name, cell_text(None, value), "", ""))
-            continue
-        for label, item in ((name, value), *(("  also printed", it) for it in value.others)):
-            rows.append((label, item.shown, item.kind, source_text(item)))
-            cited.setdefault(item.source)
-    yield Table(("key", "value", "kind", "source"), rows)
-    if kind == "models":
-        total = parameters(entry)
-        counts = parameters_by_class(entry) | total
-        yield Table(("parameters", "count", "share"), [
-            (name.replace("_", " "), f"{count:,}", f"{count / total['total']:.2%}")
-            for name, count in counts.items()])
-    for key in (key for key in cited if key in sources()):
-        yield f"{key}: {sources()[key]['title']} {sources()[key].get('url', '')}".rstrip()
-
-
-def source_text(value: Value) -> str:
-    """Source of a value with its section, if that is a number, and its date."""
-    section = value.section and value.section.isascii() and f"section {value.section}"
-    return joined(part for part in (value.source, section, value.date) if part)
-
-
-def first_blocks(kind: str, entry: Any, title: str = "") -> Iterator[Block]:
-    """The values of an entry that matter most, each with its source."""
-    rows = flattened("", entry)
-    if keys := FIRST.get(kind):
-        rows = [row for row in rows if f"{row[0]}.".startswith(tuple(f"{key}." for key in keys))]
-    yield Table(("key", "value", "kind", "source"), [
-        (name, value.shown, value.kind, source_text(value)) if isinstance(value, Value)
-        else (name, cell_text(None, value), "", "") for name, value in rows], title)
-    if kind == "models":
-        yield f"parameters: {cell_text(None, parameters(entry))}"
-    if any(name == "workload.max_num_seqs" for name, _ in rows):
-        yield ("workload.max_num_seqs is the value for which memory is predicted; deploy limits a "
-               "replica to its requests in flight.")
-
-
-def flattened(prefix: str, item: Any) -> list[tuple[str, Any]]:
-    """Values of an entry by dotted key."""
-    if isinstance(item, BaseModel):
-        pairs: Any = [(name, getattr(item, name)) for name in type(item).model_fields
-                      if name not in ("id", "name", "title", "note", "defaults", "documented")]
-    elif isinstance(item, dict):
-        pairs = item.items()
-    elif isinstance(item, list) and any(isinstance(part, BaseModel) for part in item):
-        pairs = enumerate(item)
-    else:
+def flattened(prefix: str, item: Any) -> Iterator[tuple[str, str, str, str]]:
+    """Key, value, kind and source of every value of an entry, those of other sources below."""
+    if isinstance(item, dict) and "written" in item:
+        section = item.get("section", "")
+        source = (item["source"], f"section {section}" if section and section.isascii() else "",
+                  item.get("date"))
+        yield (prefix, with_range(item["written"], item.get("low", 0), item.get("high", 0)),
+               item["kind"], joined(filter(None, source)))
+        for other in item.get("others", ()):
+            yield from flattened("  also printed", other)
+    elif isinstance(item, dict) or (isinstance(item, list) and any(
+            isinstance(part, dict) for part in item)):
+        for name, part in item.items() if isinstance(item, dict) else enumerate(item):
+            if name not in TITLES:
+                yield from flattened(f"{prefix}.{name}" if prefix else str(name), part)
+    elif item != []:
         limit = re.match(r"limits\.(\w+)", prefix)
         symbol = symbols().get(limit[1]) if limit and isinstance(item, float) else None
-        return [] if item is None or item == [] else [
-            (prefix, human(item, symbol.unit) if symbol else item)]
-    return [row for name, value in pairs
-            for row in flattened(f"{prefix}.{name}" if prefix else str(name), value)]
+        yield prefix, human(item, symbol.unit) if symbol else cell_text(item), "", ""
 
 
 def engines_view() -> View:
@@ -338,7 +275,7 @@ def engine_view(engine: Engine, flags: tuple[str, ...], release: str | None) -> 
         f"will-it-fit show {engine.name} NAME prints the history of one"]
     if flags:
         first = [Table(("name", "since", "definition", "until"), [
-            (name, state, joined(f"{key} {cell_text(None, value)}" for key, value in it.items()),
+            (name, state, joined(f"{key} {cell_text(value)}" for key, value in it.items()),
              (entry["until"] or "") if state == list(entry["states"])[-1] else "")
             for name, entry in data.items() for state, it in entry["states"].items()])]
     return View(f"{engine.title} {versions}: {plural(len(data), 'name')}", {"entries": data},

@@ -125,16 +125,10 @@ def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool,
         data["startup_line"] = startup.as_json()
     if defaults:
         data["defaults"] = list(defaults)
-<<<<<<< HEAD
-    body: list[Block] = [*caveats.values(), *reason_lines(result)]
+    body: list[Block] = [*caveats.values(), *result.reason_lines]
     if result.starts:
-        body += [*load_tables(result), *step_lines(result)]
+        body += [*load_tables(result), *result.step_lines]
     if result.starts and seen and seen.exceeded:
-=======
-    body: list[Block] = [*caveats.values(), *result.reason_lines, *load_tables(result),
-                         *result.step_lines]
-    if seen and seen.exceeded:
->>>>>>> e5111be2 (estimate: state reasons, step and steady state beside the answer)
         body.append("`will-it-fit search` finds deployments within the limits.")
     if scenario.engine is None:
         body.append("Engine not given: overheads are averages over the engines of this card.")
