@@ -385,13 +385,17 @@ def launch_blocks(document: str) -> list[Block]:
     return parsed(Blocks, yamlfile.read(_file("engines/documents", document))).blocks
 
 
-def plain(entry: Entry) -> dict[str, Any]:
-    """An entry as JSON data: what it is in each release, without what is as it is by default."""
+def history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any]:
+    """An entry as JSON data, with what it is in one release or in each that it differs in, without
+    what is as it is by default."""
     states = {version: {key: getattr(state, key) for key, usual in STATE.items()
                         if key in ("type", "default") or getattr(state, key) != usual}
-              for version, state in entry.states.items()}
+              for version, state in entry.states.items()
+              if (version == release if release else
+                  version == entry.since or version in entry.changed)}
     return {"name": entry.name, "kind": ONE[entry.kind], "since": entry.since,
-            "until": entry.until, "changed": entry.changed, "releases": states}
+            "until": entry.until, "changed": entry.changed, "releases": list(entry.states),
+            "states": states}
 
 
 class Threshold(BaseEntry):

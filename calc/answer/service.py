@@ -335,6 +335,16 @@ class Service:
     fits: bool
     seen: ServiceLevel | None
 
+    def as_json(self) -> dict[str, Any]:
+        """Plain data of two pools, SI units."""
+        assert self.pair is not None
+        named = dict(zip(POOLS, self.pools, strict=True))
+        return {"fits": self.fits, "devices": self.devices,
+                "seen": self.seen and self.seen.as_json(),
+                "pools": self.pair.as_json() | {
+                    name: answer.as_json() for name, answer in zip(POOLS, self.answers, strict=True)
+                } | {"startup_lines": startup_lines(named)}}
+
 
 def estimate_service(pools: Sequence[Scenario], answers: Sequence[Estimate] | None = None
                      ) -> Service:

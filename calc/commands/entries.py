@@ -30,8 +30,7 @@ from catalogue import (
 )
 from catalogue.deployments.loading import find_scenario
 from catalogue.engine import KINDS as ENGINE_KINDS
-from catalogue.engine import Engine, Entry, engine_names, load_engine
-from catalogue.engine import plain as plain_entry
+from catalogue.engine import Engine, engine_names, history, load_engine
 from catalogue.kinds import TEMPLATES, kind_of
 from catalogue.messages import plural
 from catalogue.reading.files import is_file, store
@@ -117,7 +116,8 @@ def list_command(kind: str | None) -> View:
     last = sum(map(listed_last, entries))
     titles = {"devices": f"{len(entries) - last} cards, then {last} host processors",
               "scenarios": f"{len(entries)} deployments, the {last} of published documents last"}
-    return View(titles.get(kind, f"{len(entries)} {usual_name(kind)}"), {"entries": data}, body=[Table(
+    title = titles.get(kind, f"{len(entries)} {usual_name(kind)}")
+    return View(title, {"entries": data}, body=[Table(
         ("identifier", *(name.replace("device", "card") for name in next(iter(data.values())))),
         [(name, *(cell if cell is None or isinstance(cell, int | float) else cell_text(cell)
                   for cell in row.values())) for name, row in data.items()],
@@ -281,15 +281,6 @@ def engine_view(engine: Engine, flags: tuple[str, ...], release: str | None) -> 
     return View(f"{engine.title} {versions}: {plural(len(data), 'name')}", {"entries": data},
                 body=first, rows=next((it for it in first if isinstance(it, Table)), every),
                 sections={"details": [every]})
-
-
-def history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any]:
-    """What an entry is, in one release or in each that it differs in."""
-    changed = [version for version in engine.versions if entry.at(version) and (
-        version == release if release else version == entry.since or version in entry.changed)]
-    data: dict[str, Any] = plain_entry(entry)
-    states = data.pop("releases")
-    return data | {"releases": list(states), "states": {name: states[name] for name in changed}}
 
 
 @cli_command("new", "card -o card.yml", "deployment -o plan.yml", table=False)

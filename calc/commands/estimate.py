@@ -18,7 +18,6 @@ from calc.answer.service import (
     estimate_service,
     measured_evidence,
     startup_line,
-    startup_lines,
 )
 from calc.answer.steady_state import OF_BENCHES, STEADILY
 from calc.commands.options import (
@@ -155,10 +154,7 @@ def pools_view(pools: Sequence[Scenario]) -> View:
     named = dict(zip(POOLS, pools, strict=True))
     answers = dict(zip(POOLS, service.answers, strict=True))
     caveats = notes(*pools)
-    data = {"scenario": deployment_id(pools), "fits": service.fits, "devices": service.devices,
-            "seen": seen and seen.as_json(), **caveats,
-            "pools": pair.as_json() | {name: answer.as_json() for name, answer in answers.items()}
-            | {"startup_lines": startup_lines(named)}}
+    data = {"scenario": deployment_id(pools), **service.as_json(), **caveats}
     body: list[Block] = [*pair.lines, *caveats.values()]
     body += [words[0] for name, pool in named.items() for words in engine_words(pool, name)]
     if measured := measured_evidence(pools, service.answers):
