@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 from html import escape
@@ -29,6 +30,7 @@ DECADE = 10.0  # ratio of an axis' ends from which powers of ten are enough
 OWN_IDS = re.compile(r' id="[A-Za-z0-9]+_\d+"')  # of elements that nothing refers to
 
 
+@functools.cache
 def style() -> Any:
     """Settings of Matplotlib, with the fonts of Latin and Chinese letters."""
     known = set(font_manager.fontManager.get_font_names())

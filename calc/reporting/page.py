@@ -36,7 +36,6 @@ from catalogue import ROOT, ParamsError, Scenario, load_deployment, sources, sym
 from catalogue.deployments.admission import announced, cut_of, underived, unsourced
 from catalogue.deployments.cuts import written
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair, sentences
-from catalogue.reading.units import human
 from catalogue.reading.values import Value
 
 common = messages("common")
@@ -61,7 +60,7 @@ FORMULAS = {"kv_bytes_per_token": "kv_bytes_per_token", "max_concurrency": "max_
 """Formula -> reported quantity that it is a part of."""
 LOADS = {"none": "", "burst": " Load: all requests at once.", "steady": " Load: steady state."}
 CURVE_POINTS = 24
-MOST_ROWS = 8  # of a measured system
+MOST_ROWS = 3  # of a measured system; some are simulated
 ONE_PHASE = ("ttft", "tpot", "input_throughput", "output_throughput")
 METRICS = ("ttft", "tpot", "output_throughput")
 WIDEST = 8  # times the requests in flight that a curve reaches at most
@@ -112,13 +111,12 @@ def in_language(text: Any, lang: str) -> str:
 def texts() -> dict[str, Pair]:
     """Headings and sentences of the page by name."""
     return {
-        "answer": say("answer", "Answer"), "memory": say("memory", "Memory of the fullest card"),
+        "memory": say("memory", "Memory of the fullest card"),
         "load": say("load", "Latency and throughput by load"),
         "limits": say("limits", "What limits it"), "start": say("start", "How it is started"),
         "trust": say("trust", "How far to trust it"), "inputs": say("inputs", "Inputs and sources"),
         "formulas": say("formulas", "Formulas with these numbers"),
-        "way": say("way", "What would run"), "part": common("part"), "time": common("time"),
-        "size": common("size"), "share": common("share"), "quantity": common("quantity"),
+        "way": say("way", "What would run"), "quantity": common("quantity"),
         "value": common("value-range"), "kind": common("kind"), "source": common("source"),
         "measured": common("measured"), "predicted": common("predicted"),
         "total": say("total", "total"), "of": say("of", "of"), "row": say("row", "Measured"),
@@ -126,7 +124,7 @@ def texts() -> dict[str, Pair]:
         "output": say("output", "answer"), "nearest": say("nearest", "Nearest measured system"),
         "curve": say("curve", "Line and band: value and 80% interval by number of requests in "
                      "flight. Point: this deployment. Dashed: requests that fit at once."),
-        "deploy": say("deploy", "The first node of each pool. All files, with router, monitoring "
+        "deploy": say("deploy", "The first server of each pool. All files, with router, monitoring "
                       "and benchmark, are written by"),
         "all-inputs": say("all-inputs", "All inputs"),
         "no-measurement": say("no-measurement", "Nothing of its kind was measured."),
@@ -188,34 +186,36 @@ def figures(service: Service) -> list[tuple[Pair, Amount]]:
 def pool_section(name: str, result: Estimate) -> dict[str, Any]:
     """Reasons, memory, step and limits of one pool."""
     everything, used = result.everything, result.reported["memory_per_device"]
-    parts = {say("memory-part", english, name=key): float(everything[key])
-             for key, english in MEMORY.items() if everything[key] > 0}
-    parts[say("memory-part", REST, name="rest")] = float(used.value) - sum(parts.values())
+    parts = {say("memory-part", english, name=key): (
+        result.reported.get(key) or plain(everything[key], "B"))
+        for key, english in MEMORY.items() if everything[key] > 0}
+    parts[say("memory-part", REST, name="rest")] = plain(
+        used.value - sum(part.value for part in parts.values()), "B")
     phase = "prefill" if "tpot" in result.unasked else "decode"
     times = result.parts["tpot" if phase == "decode" else "prefill_chunk"]
-    step = {say("step-part", english, name=names[0]): sum(times.get(part, 0.0) for part in names)
-            for english, names in STEP.items()}
+    step = {say("step-part", english, name=names[0]): plain(
+        sum(times.get(part, 0.0) for part in names), "s") for english, names in STEP.items()}
     usable, resource = result.reported["usable_memory"], result.bottleneck[phase]
     return {
         "name": say("pool", f"{name.capitalize()} pool", name=name) if name else "",
         "reasons": [reason.text for reason in result.reasons],
         "changes": [(change.text, set_line(change.settings)) for change in result.changes],
-        "memory": shares(parts, "B", float(usable.value)), "used": used, "usable": usable,
-        "step": shares({part: time for part, time in step.items() if time}, "s", 0.0),
+        "memory": shares(parts, float(usable.value)), "used": used, "usable": usable,
+        "step": shares({part: time for part, time in step.items() if time.value}),
         "step-name": say("step", f"One step of {phase}, all requests at once", phase=phase),
-        "total": human(sum(times.values()), "s"),
+        "total": plain(sum(times.values()), "s"),
         "limit": say("limit", f"{phase.capitalize()} is limited by {resource_name(resource)}.",
                      phase=phase, name=resource)}
 
 
-def shares(parts: Mapping[Pair, float], unit: str, whole: float) -> list[dict[str, Any]]:
-    """Parts with their sizes and shares for people, and where each begins in a bar [%]."""
-    total, begin, rows = max(whole, sum(size for size in parts.values() if size > 0)), 0.0, []
-    for number, (part, size) in enumerate(parts.items()):
-        width = 100 * max(size, 0.0) / total
-        rows.append({"label": part, "size": human(size, unit), "colour": number, "begin": begin,
-                     "width": width, "share": f"{100 * size / total:.1f}%"})
-        begin += width
+def shares(parts: Mapping[Pair, Amount], whole: float = 0.0) -> list[dict[str, Any]]:
+    """Parts with their shares of the whole, at least their sum, and their places in a bar [%]."""
+    total, begin, rows = max(whole, sum(max(0.0, part.value) for part in parts.values())), 0.0, []
+    for number, (name, size) in enumerate(parts.items()):
+        share = 100 * size.value / total
+        rows.append({"label": name, "size": size, "colour": number, "begin": begin,
+                     "width": max(share, 0.0), "share": f"{share:.1f}%"})
+        begin += max(share, 0.0)
     return rows
 
 
@@ -245,26 +245,26 @@ def curves(service: Service, lang: str) -> Iterator[str]:
                          in_language(label(SEEN_OF_BURST[name]), lang), lang)
 
 
-def start(pools: Sequence[Scenario]) -> dict[str, Any]:
-    """The command of the first node of each pool, or why there is none."""
+def start(pools: Sequence[Scenario]) -> tuple[str, list[str]]:
+    """Why an engine does not start, else the command of the first server of each pool."""
     try:
         started, _ = started_pools(dict(zip(
             POOLS if len(pools) > 1 else ("serve",), pools, strict=True)))
     except ParamsError as error:
-        return {"why": str(error), "commands": []}
+        return str(error), []
     models = [f"{model.variable}={model.repository or 'PATH'}" for model in models_of(started)]
     commands = []
     for pool in started:
-        nodes = nodes_of(pool)
-        _, flags, variables = nodes[0].servers[0]
-        lines = [*models, *("=".join(words(each)) for each in (*nodes[0].variables, *variables)),
-                 " \\\n  ".join([nodes[0].command, *(" ".join(words(flag)) for flag in flags)])]
-        commands.append({"nodes": len(nodes), "text": "\n".join(lines)})
-    return {"why": "", "commands": commands}
+        node = nodes_of(pool)[0]
+        _, flags, variables = node.servers[0]
+        commands.append("\n".join([
+            *models, *("=".join(words(each)) for each in (*node.variables, *variables)),
+            " \\\n  ".join([node.command, *(" ".join(words(flag)) for flag in flags)])]))
+    return "", commands
 
 
 def measured(scenario: Scenario, own: bool) -> dict[str, Any] | None:
-    """Rows of the nearest measured system, of about as many requests, with their predictions.
+    """Rows of the nearest measured system under the most similar load, with their predictions.
 
     Args:
         scenario: the deployment.
@@ -276,13 +276,14 @@ def measured(scenario: Scenario, own: bool) -> dict[str, Any] | None:
     if name is None and not itself:
         return None
     case = system(scenario) if itself else measured_system(str(name))
-    metrics = [metric for metric in METRICS if len(case.measured(metric))]
     asked, rows = scenario.inputs(), []
-    for metric in metrics:
-        of_metric, unit = case.measured(metric), symbols()[metric].unit
-        distance = sum(np.abs(np.log(case.rows[name][of_metric] / asked[name])) for name in VARIED)
-        chosen = np.sort(of_metric[np.argsort(distance, kind="stable")][
-            :MOST_ROWS // len(metrics)])
+    known = np.unique(np.concatenate([case.measured(metric) for metric in METRICS]))
+    distance = sum(np.abs(np.log(case.rows[name][known] / asked[name])) for name in VARIED)
+    nearest = known[np.argsort(distance, kind="stable")[:MOST_ROWS]]
+    for metric in METRICS:
+        chosen, unit = np.intersect1d(nearest, case.measured(metric)), symbols()[metric].unit
+        if not len(chosen):
+            continue
         of = uncalibrated(case, metric, own_parts(case, chosen), chosen)
         for place, row in enumerate(chosen):
             value, low, high = (float(ends[place]) for ends in (of.predicted, of.low, of.high))
