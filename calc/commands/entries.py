@@ -289,7 +289,7 @@ def engine_view(engine: Engine, flags: tuple[str, ...], release: str | None) -> 
 def new_command(kind: str, output: str | None) -> View:
     """Print or write a commented template.
 
-    KIND is deployment, goal, card, server, link, model, prices, mechanisms, measurements,
+    KIND is deployment, goal, card, server, link, model, load, prices, mechanisms, measurements,
     calibration or kernels.
     """
     name = named_choice(kind, PRINTED, "template")
