@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from calc.answer.request_lengths import refuse_unstated
 from calc.answer.service import Service
 from calc.costing.cost import Cost, CostOptions, Fleet, PrefillPool, cost, crossovers, fleet
 from calc.costing.ownership import stated, way_of
@@ -70,9 +71,7 @@ def deployment_cost(service: Service, prices: Prices, given: Mapping[str, Any]) 
     Source: notebooks/cost.md.
     """
     pool, answer, seen = service.last, service.answers[-1], service.seen
-    if pool.file.workload.output_tokens is None:
-        raise ParamsError(f"'{pool.id}' says how long its requests are at most, not how long they "
-                          "are, expected workload.input_tokens and workload.output_tokens.")
+    refuse_unstated(pool)
     day = load("loads", given["day_load"])
     api, price_list = price_list_of(given["api"])
     options = CostOptions(

@@ -80,6 +80,13 @@ def lengths_of(scenario: Scenario) -> Lengths:
     return Lengths(distribution, both, both, True)
 
 
+def refuse_unstated(scenario: Scenario) -> None:
+    """Raise ParamsError for a deployment that does not say how many tokens its requests have."""
+    if scenario.file.workload.output_tokens is None:
+        raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
+                          "they are, expected workload.input_tokens and workload.output_tokens.")
+
+
 def stated_longest(scenario: Scenario) -> int | None:
     """Tokens of the longest request as the workload states it [token]; None where it does not."""
     workload, inputs = scenario.file.workload, scenario.inputs()

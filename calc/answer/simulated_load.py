@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calc.answer.request_lengths import Lengths, lengths_of
+from calc.answer.request_lengths import Lengths, lengths_of, refuse_unstated
 from calc.layouts.feasible import MEMORY, Reason, reasons
 from calc.physics.arrays import Inputs
 from calc.serving.burst import front_ends_rate
@@ -130,9 +130,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     Raises ParamsError for a deployment that does not fit its memory, or that does not say how many
     tokens its requests have.
     """
-    if scenario.file.workload.output_tokens is None:
-        raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
-                          "they are, expected workload.input_tokens and workload.output_tokens.")
+    refuse_unstated(scenario)
     inputs, attention = scenario.inputs() | dict(given or {}), scenario.model.attention
     shape = (int(inputs["input_tokens"]), int(inputs["output_tokens"]))
     pool, quantities = _pool(scenario, inputs, sum(shape), max_num_seqs, policy, coordination)
