@@ -481,7 +481,7 @@ def has_profile(reference: str | None) -> bool:
 def unknown_engine(name: str) -> str:
     """That there is no such engine, with the name that is meant or all names."""
     engines = library.names("profiles")
-    if (parts := re.fullmatch(r"([\w-]+)[ :=/-]+v?(\d[\w.]*)", name)) and parts[1] in engines:
+    if (parts := re.fullmatch(r"([a-z-]+?)[ :=/-]*v?(\d[\w.]*)", name)) and parts[1] in engines:
         return f"'{name[:60]}' is not the name of an engine, did you mean {parts[1]}{AT}{parts[2]}"
     if "," in name:
         return f"'{name[:60]}' names several engines, expected one"

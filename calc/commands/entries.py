@@ -215,6 +215,10 @@ def kind_and_reference(text: str) -> tuple[str, str]:
         with contextlib.suppress(ParamsError):
             find_scenario(text) if kind == "scenarios" else library.locate(kind, text)
             return kind, text
+    if any(text.lower() in (one, one.removesuffix("s")) for kind in LISTED
+           for one in (kind, usual_name(kind))):
+        raise ParamsError(f"'{text}' is a kind of entries: `will-it-fit list {text}` lists their "
+                          "names, expected one of these.")
     also = {name: library.also(kind, name) for kind in reversed(LISTED[:-1])
             for name in names(kind)}
     near = nearest_names(text, [*also, *engine_names()], also=also)

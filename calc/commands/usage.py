@@ -33,7 +33,9 @@ def explained(error: click.ClickException, words: Sequence[str]) -> str:
         case click.NoSuchOption():
             return unknown_option(ctx, name, error.option_name, words)
         case click.exceptions.NoSuchCommand():
-            near = nearest_names(error.command_name, command.list_commands(ctx), 1)
+            near = nearest_names(error.command_name, command.list_commands(ctx), 1) or [
+                opt for param in command.get_params(ctx) for opt in param.opts
+                if opt == f"--{error.command_name}"]
             return f"there is no command '{error.command_name[:60]}', " + (
                 f"did you mean '{near[0]}'?" if near
                 else f"expected one of {', '.join(command.list_commands(ctx))}.")
@@ -85,7 +87,7 @@ def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[s
     option, equals, value = word.partition("=")
     if not equals:
         value = dict(itertools.pairwise(words)).get(word, "")
-    if not value or value.startswith("-") or "cache" in option:  # of a format with such a cache
+    if not value or value[0] in "-{" or "cache" in option:  # of a format with such a cache
         value = "VALUE"
     own = {opt.lstrip("-"): param for param in command.params for opt in param.opts
            if isinstance(param, click.Option)}
@@ -104,13 +106,16 @@ def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[s
         if "set" in own:
             meant = key_meant(option, goal=is_search)
             return f"{name} has no option {option}, did you mean --set {meant}={value}?"
+    if stem in ("model", "card") and "scenario" in [param.name for param in command.params]:
+        return (f"{name} has no option {option}, expected a file of the deployment; `will-it-fit "
+                "estimate --model NAME --card NAME --save plan.yml` writes one.")
     if "flags" in [param.name for param in command.params]:
         return f"{name}: a flag of an engine is written without its dashes, {stem}."
     if others := with_option(ctx.find_root(), stem):
         *first, last = others
         have = f"{', '.join(first)} and {last} have it" if first else f"{last} has it"
         return f"{name} has no option {option}: {have}."
-    return f"{name} has no option {option[:60]}; `will-it-fit {name} --help` lists those it has."
+    return f"{name} has no option {option[:60]}; `{ctx.command_path} --help` lists those it has."
 
 
 def with_option(ctx: click.Context, stem: str) -> list[str]:

@@ -42,10 +42,12 @@ _SPELLINGS = {
     "workload.memory_utilization": "gpu_memory_utilization mem_fraction_static "
                                    "free_gpu_memory_fraction kv_cache_free_gpu_mem_fraction",
     "workload.draft_tokens": "num_speculative_tokens speculative_num_draft_tokens "
-                             "speculative_num_steps mtp num_nextn_predict_layers",
+                             "speculative_num_steps speculative_config mtp "
+                             "num_nextn_predict_layers",
     "workload.host_cache": "swap_space cpu_offload_gb hicache_size",
     "limits.ttft": "ttft_slo slo_ttft max_ttft", "limits.tpot": "tpot_slo slo_tpot max_tpot itl",
-    "mechanisms.prefix_hit_share": "prefix_hit_share cache_hit_rate prefix_hit_rate hit_rate hits"}
+    "mechanisms.prefix_hit_share": "prefix_hit_share cache_hit_rate prefix_hit_rate hit_rate hits "
+                                   "enable_prefix_caching prefix_caching enable_prefix_cache"}
 """Key of a deployment -> options and keys of other tools that say the same."""
 _KEYS = {word: key for key, words in _SPELLINGS.items() for word in words.split()}
 _OF_A_CARD = {word: key for key, words in {
