@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calc.answer.display import default_lines, heading
+from calc.answer.display import heading
 from calc.answer.quickplan import goal_plan
+from calc.commands import OK
 from calc.commands.options import (
     PLAN_OPTIONS,
     Number,
@@ -22,7 +23,6 @@ from calc.commands.options import (
     settings_option,
 )
 from calc.commands.view import Block, Table, View, joined, progress
-from calc.layouts.layout import set_line
 from calc.uncertainty import Amount
 from catalogue import ParamsError
 from catalogue.planning import UNITS
@@ -102,22 +102,17 @@ def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_e
 
 def search_view(report: SearchReport, files: Sequence[Path]) -> View:
     """The first row with its figures, the others beside it, and what was rejected."""
-    rows = report.table
+    rows, met = report.table, bool(report.rows)
     table = Table.of(rows, *(rows[0] if rows else ()), **UNITS, cost=report.goal.currency)
     goal = ("goal", f"{report.goal.title['en']}; best: {joined(map(heading, report.chosen))}")
-    data = report.as_json() | ({"files": list(map(str, files))} if files else {})
-    closing = [*default_lines(report.defaults), *report.notes, *tried_lines(report),
-               *([f"Written: {joined(map(str, files))}"] if files else [])]
-    if not rows:
-        return View(report.verdict, data, False, [*unmet_lines(report), goal], closing, table,
-                    {"details": LEGEND}, code=UNMET)
     values = [{name: cell.text if isinstance(cell, Amount) else cell for name, cell in row.items()}
               for row in rows]
     return View(
-        report.verdict, data, True, [*report.lines(report.rows[0]), *start_line(report, 1, files),
-                                     goal],
-        [*([Table.of(values, *values[0])] if len(rows) > 1 else []), *report.surer, *closing],
-        table, {"details": [*details(report, files)]})
+        report.verdict, report.as_json() | ({"files": list(map(str, files))} if files else {}),
+        met, [*report.figures, *(start_line(report, 1, files) if met else ()), goal],
+        [*([Table.of(values, *values[0])] if len(rows) > 1 else []), *report.sentences,
+         *([f"Written: {joined(map(str, files))}"] if files else [])],
+        table, {"details": [*details(report, files)]}, code=OK if met else UNMET)
 
 
 def start_line(report: SearchReport, rank: int, files: Sequence[Path]
@@ -126,36 +121,6 @@ def start_line(report: SearchReport, rank: int, files: Sequence[Path]
     if start := report.rows[rank - 1].start:
         text = start.text(str(files[rank - 1] if files else f"plans/{report.goal.id}-{rank}.yml"))
         yield "start", f"{'-o plans, then ' * bool(start.engine and not files)}{text}"
-
-
-def unmet_lines(report: SearchReport) -> Iterator[tuple[str, str]]:
-    """Of a goal that nothing meets its limits, the nearest deployment and wider goals."""
-    _, row, lacks = report.unmet
-    if report.limit_words:
-        yield "limits", report.limit_words
-    if row:
-        yield "nearest", row.label
-        yield "but", lacks
-        if row.prefill is None:
-            yield "settings", set_line(row.choice.settings())
-    for way in report.ways:
-        seen = "; ".join(f"{heading(name)} {amount.formatted('en')}"
-                         for name, amount in report.amounts(way.first).items())
-        wider = f"up to {way.cards} cards" if way.what == "cards" else "another format"
-        yield "way out", f"{wider}: {way.first.row.label}: {seen}"
-
-
-def tried_lines(report: SearchReport) -> Iterator[str]:
-    """Formats that no row has, deployments that were tried, and cards without a price."""
-    if report.rejected:
-        yield f"Rejected: {'; '.join(map(report.rejection, report.rejected))}."
-    if report.funnel.deployments:
-        missed = f"; {len(report.missed)} over a limit when simulated" if report.missed else ""
-        yield f"{report.funnel.text}{missed}."
-    wanted = {*report.chosen, *(report.goal.objectives or ("cost",))}
-    if report.rows and report.unpriced and "cost" in wanted:
-        yield (f"No price of {joined(report.unpriced)}: state one in the goal, devices: [{{device: "
-               "NAME, price: 1.5..2.5 USD/h}].")
 
 
 def details(report: SearchReport, files: Sequence[Path]) -> Iterator[Block]:

@@ -24,7 +24,7 @@ from calc.answer.request_lengths import longer_words
 from calc.answer.service import Pools, engine_words, startup_lines
 from calc.evidence.classes import Nearness, stand_ins
 from calc.layouts.feasible import MEMORY
-from calc.layouts.layout import Row, Start, family, scenario, text, unrun
+from calc.layouts.layout import Row, Start, family, scenario, set_line, text, unrun
 from calc.layouts.space import UNPUBLISHED
 from calc.physics.step import bound_by
 from calc.searching.goal import SHORT
@@ -395,6 +395,40 @@ class SearchReport:
         return [*lines, *row.lines]
 
     @property
+    def figures(self) -> list[tuple[str, str]]:
+        """Labels and texts of the first row; of a goal that nothing meets its limits, the nearest
+        deployment and wider goals."""
+        if self.rows:
+            return self.lines(self.rows[0])
+        _, row, lacks = self.unmet
+        figures = [("limits", self.limit_words)] if self.limit_words else []
+        if row:
+            figures += [("nearest", row.label), ("but", lacks)]
+            figures += [] if row.prefill else [("settings", set_line(row.choice.settings()))]
+        for way in self.ways:
+            seen = "; ".join(f"{heading(name)} {amount.formatted('en')}"
+                             for name, amount in self.amounts(way.first).items())
+            wider = f"up to {way.cards} cards" if way.what == "cards" else "another format"
+            figures.append(("way out", f"{wider}: {way.first.row.label}: {seen}"))
+        return figures
+
+    @property
+    def sentences(self) -> list[str]:
+        """What keeps the limits more surely, defaults, notes, rejected formats, deployments that
+        were tried, and cards without a price."""
+        lines = [*self.surer, *default_lines(self.defaults), *self.notes]
+        if self.rejected:
+            lines.append(f"Rejected: {'; '.join(map(self.rejection, self.rejected))}.")
+        if self.funnel.deployments:
+            missed = f"; {len(self.missed)} over a limit when simulated" if self.missed else ""
+            lines.append(f"{self.funnel.text}{missed}.")
+        wanted = {*self.chosen, *(self.goal.objectives or ("cost",))}
+        if self.rows and self.unpriced and "cost" in wanted:
+            lines.append(f"No price of {', '.join(self.unpriced)}: state one in the goal, devices: "
+                         "[{device: NAME, price: 1.5..2.5 USD/h}].")
+        return lines
+
+    @property
     def verdict(self) -> str:
         """Whether the goal is met: by which deployment, or why not."""
         if not self.rows:
@@ -448,8 +482,8 @@ class SearchReport:
     @property
     def surer(self) -> list[str]:
         """What keeps the limits more surely than the first row."""
-        weakest, first = self.weakest, self.rows[0]
-        if weakest is None or first.keeps is None or first.keeps >= SURE:
+        weakest, keeps = self.weakest, self.rows[0].keeps if self.rows else None
+        if weakest is None or keeps is None or keeps >= SURE:
             return []
         ways = [f"row {rank} keeps them in {row.keeps:.0%} of samples"
                 for rank, row in enumerate(self.rows, 1) if (row.keeps or 0.0) >= SURE]
@@ -493,9 +527,9 @@ class SearchReport:
 
     def _repr_html_(self) -> str:
         table = self.table
-        return html_lines(self.verdict, [*self.notes, *default_lines(self.defaults)], html_table(
-            list(map(heading, table[0])), [["–" if cell is None else str(cell) for cell in
-                                           row.values()] for row in table]) if table else "")
+        rows = [["–" if cell is None else str(cell) for cell in row.values()] for row in table]
+        return html_lines(self.verdict, self.sentences, html_table(
+            list(map(heading, table[0])), rows) if table else html_table(("", ""), self.figures))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
