@@ -123,7 +123,8 @@ def texts() -> dict[str, Pair]:
         "requests": say("requests", "requests"), "prompt": say("prompt", "prompt"),
         "output": say("output", "answer"), "nearest": say("nearest", "Nearest measured system"),
         "curve": say("curve", "Line and band: value and 80% interval by number of requests in "
-                     "flight. Point: this deployment. Dashed: requests that fit at once."),
+                     "flight. Point: this deployment, simulated where formulas do not hold. "
+                     "Dashed: requests that fit at once."),
         "deploy": say("deploy", "The first server of each pool. All files, with router, monitoring "
                       "and benchmark, are written by"),
         "all-inputs": say("all-inputs", "All inputs"),
