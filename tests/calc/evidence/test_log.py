@@ -165,19 +165,15 @@ def test_the_wrong_term_is_the_cause_of_the_others(terms, wrong):
 
 
 LINE = "vLLM Available KV cache memory: 1 GiB\n"
-REFUSED = {
-    "empty": b"", "cut": b"INFO vLLM Available KV cache mem",
-    "gbk": "显存：vLLM Available KV cache memory: 1 GiB".encode("gbk"),
-    "binary": bytes(range(256)) * 8, "no-model": LINE.encode(),
-    "no-card": f"vllm serve Qwen/Qwen3-8B\n{LINE}".encode(),
-    "unknown-model": f"vllm serve [bold]%s{{0}}!!python/name:os.system\n{LINE}".encode(),
-    "large": LINE.encode() * (LARGEST // len(LINE) + 1)}
 
 
-@pytest.mark.parametrize("kind", REFUSED)
-def test_other_texts_are_refused_in_one_sentence(cli, tmp_path, kind):
+@pytest.mark.parametrize("text", [
+    "", f"vllm serve Qwen/Qwen3-8B\n{LINE}", LINE * (LARGEST // len(LINE) + 1)],
+    ids=["empty", "no card", "large"])
+def test_other_texts_are_refused_in_one_sentence(cli, tmp_path, text):
+    """Of spoilt logs: ``tests/test_hostile_input.py``."""
     path = tmp_path / "some.log"
-    path.write_bytes(REFUSED[kind])
+    path.write_text(text, "utf-8")
     code, out, err = cli("log", str(path), "-o", str(tmp_path / "out.yml"))
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.rstrip().endswith((".", "。"))
