@@ -48,12 +48,15 @@ from catalogue.deployments.physics_inputs import Knob
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.deployments import Claim
 from catalogue.entries.entry import MEAN, ServiceLimits
+from catalogue.messages import Pair, sentences
 from catalogue.reading.units import COUNTING, human, span
 
 if TYPE_CHECKING:
     from calc.answer.nearest import Change
     from calc.answer.simulated_load import LoadResult
     from calc.evidence.calibration import Applied
+
+say = sentences("calc/answer/estimate")
 
 QUANTITIES: dict[str, str] = {
     "weights_per_device": EXACT,
@@ -222,19 +225,26 @@ class Estimate:
     defaults: tuple[str, ...] = ()
 
     @property
+    def outcome(self) -> Pair:
+        """Whether the deployment runs as asked."""
+        if self.fits:
+            return fits_words(None if self.unasked else self.seen)
+        if any(reason.kind != MEMORY for reason in self.reasons):
+            return say("does-not-run", "Does not run")
+        if not self.starts:
+            return say("does-not-fit", "Does not fit")
+        # an engine queues what has no place in the cache
+        fit = self.served if self.waiting else self.quantities["max_concurrency"].value
+        of, others = f"{fit:,.0f} of {self.in_flight:,.0f} requests", (
+            ", others wait" if self.waiting else " at maximum length")
+        return say("fits-some", f"Fits {of}{others}", fit=f"{fit:,.0f}",
+                   all=f"{self.in_flight:,.0f}", waiting="yes" if self.waiting else "no")
+
+    @property
     def verdict(self) -> str:
         """Whether the deployment runs as asked, and what it is."""
-        if self.fits:
-            fits = fits_words(None if self.unasked else self.seen)
-        elif any(reason.kind != MEMORY for reason in self.reasons):
-            fits = "DOES NOT RUN"
-        elif not self.starts:
-            fits = "DOES NOT FIT"
-        else:  # an engine queues what has no place in the cache
-            count, others = ((self.served, ", OTHERS WAIT") if self.waiting else
-                             (self.quantities["max_concurrency"].value, " AT MAXIMUM LENGTH"))
-            fits = f"FITS {count:,.0f} OF {self.in_flight:,.0f} REQUESTS{others}"
-        return f"{fits}: {self.title}, {human(self.in_flight, 'request')} in flight"
+        return (f"{self.outcome[0].upper()}: {self.title}, "
+                f"{human(self.in_flight, 'request')} in flight")
 
     @property
     def starts(self) -> bool:
@@ -522,10 +532,12 @@ def service_level(quantities: Mapping[str, Amount], steady: SteadyState | None, 
                         limits=limits.stated if limits else {})
 
 
-def fits_words(seen: ServiceLevel | None) -> str:
-    """Start of the verdict on a deployment that fits."""
-    late = [name.upper() for name in seen.exceeded] if seen else []
-    return f"FITS, {' AND '.join(late)} OVER THE LIMIT" if late else "FITS"
+def fits_words(seen: ServiceLevel | None) -> Pair:
+    """Outcome of a deployment that fits: whether it keeps its limits."""
+    late = seen.exceeded if seen else []
+    names = [name.upper() if name != "e2e" else "latency" for name in late]
+    return say("fits-late", f"Fits, {' and '.join(names)} over the limit",
+               names="、".join(names)) if late else say("fits", "Fits")
 
 
 def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,

@@ -14,7 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.estimate import Estimate, ServiceLevel, estimate, predicted, whole_counts
+from calc.answer.estimate import (
+    Estimate,
+    ServiceLevel,
+    estimate,
+    fits_words,
+    predicted,
+    whole_counts,
+)
 from calc.answer.request_lengths import longest
 from calc.evidence.classes import (
     REPORTED,
@@ -334,6 +341,13 @@ class Service:
     devices: int
     fits: bool
     seen: ServiceLevel | None
+
+    @property
+    def outcome(self) -> Pair:
+        """Whether it runs as asked: of two pools, what the worse one does."""
+        if self.fits:
+            return fits_words(self.seen)
+        return min(self.answers, key=lambda answer: (answer.fits, answer.spare)).outcome
 
     def as_json(self) -> dict[str, Any]:
         """Plain data of two pools, SI units."""

@@ -10,7 +10,7 @@ import click
 
 import calc
 from calc.answer.display import default_lines, resource_name
-from calc.answer.estimate import LATENCIES, Estimate, fits_words
+from calc.answer.estimate import LATENCIES, Estimate
 from calc.answer.request_lengths import listed_lengths, longer_words, with_lengths
 from calc.answer.service import (
     POOLS,
@@ -170,8 +170,7 @@ def pools_view(pools: Sequence[Scenario]) -> View:
                                 *documented_tables(result)]
         sections["parts"] += part_tables(named[name], result)
         sections["inputs"].append(input_table(named[name]))
-    fits = fits_words(seen) if service.fits else "DOES NOT FIT"
-    return View(f"{fits}: {pools_line(pools)}", data,
+    return View(f"{service.outcome[0].upper()}: {pools_line(pools)}", data,
                 service.fits, figures, body, csv_table(seen.amounts() if seen else {}), sections)
 
 

@@ -90,7 +90,7 @@ def report(reference: str, lang: str = "en", device: str = "") -> str:
     return environment.get_template("report.html.j2").render(
         lang=lang, version=calc.__version__, reference=reference, quoted=shlex.quote(reference),
         service=service, title=(last.family if service.pair else None) or last.heading, w=texts(),
-        verdict=verdict(answers), notes=notes(pools), deployed=deployed(service),
+        verdict=service.outcome, notes=notes(pools), deployed=deployed(service),
         seen=say("seen", f"Below each value its 80% interval.{LOADS[load]}", load=load),
         figures=figures(service), pools=[pool_section(*each) for each in named],
         curves=list(curves(service, lang)), start=start(pools), evidence=evidence,
@@ -132,14 +132,6 @@ def texts() -> dict[str, Pair]:
         "made": say("made", "Written by will-it-fit")}
 
 
-def verdict(answers: Sequence[Estimate]) -> Pair:
-    """Whether a deployment runs as asked: of two pools, what the worse one does."""
-    worst = min(answers, key=lambda answer: (answer.fits, answer.spare))
-    english = worst.verdict.partition(":")[0].capitalize()
-    return say("verdict", english, kind=english.lower().replace(" ", "-"),
-               served=f"{worst.served:,.0f}", asked=f"{worst.in_flight:,.0f}")
-
-
 def notes(pools: Sequence[Scenario]) -> list[Any]:
     """What the catalogue knows too little of."""
     notes = [announced(pool.device for pool in pools), underived(pool.model for pool in pools),
@@ -165,8 +157,8 @@ def deployed(service: Service) -> list[tuple[Pair, Any]]:
 
 
 def is_served(service: Service) -> bool:
-    """Return True if latencies are not those of larger cards: it fits, or some requests wait."""
-    return all(answer.fits or answer.waiting for answer in service.answers)
+    """Return True if latencies are not those of larger cards."""
+    return all(answer.starts for answer in service.answers)
 
 
 def figures(service: Service) -> list[tuple[Pair, Amount]]:

@@ -73,14 +73,6 @@ no-measurement =
 made =
     .zh = 生成工具：will-it-fit
 
-verdict =
-    .zh = { $kind ->
-        [fits] 装得下
-        [does-not-run] 无法运行
-        [does-not-fit] 装不下
-       *[others-wait] { $asked } 个请求中容纳 { $served } 个，其余排队
-    }
-
 memory-part =
     .zh = { $name ->
         [weights_per_device] 权重
