@@ -58,6 +58,7 @@ def nearest_names(wanted: str, names: Iterable[str], count: int = 3, cutoff: flo
         (shared, *_), shown = max(scores, key=lambda pair: (pair[0][0], pair[0][2]))
         ranked.append((max(pair[0] for pair in scores),
                        name if own[0] == shared and any(own) else shown))
+    ranked.sort(key=lambda pair: pair[1])  # equally near ones in one order
     ranked.sort(key=lambda pair: pair[0], reverse=True)
     return [name for best, name in ranked if best[0] == ranked[0][0][0] and any(best)][:count]
 

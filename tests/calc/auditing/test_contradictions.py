@@ -18,7 +18,7 @@ LAWS = "title: {en: t, zh: t}\nlaws:\n  l:\n    words: {en: n, zh: n}\n    left:
 QUANTITY = "title: {en: t, zh: t}\nquantities:\n  q:\n    name: {en: n, zh: n}\n    claims: "
 PROBLEMS = [
     (QUANTITY + "[S0-001, S0-999]\n", 5, "there is no claim 'S0-999', the nearest names are "
-     "S0-099, S0-699, S0-499."),
+     "S0-099, S0-199, S0-299."),
     (QUANTITY + "[S0-001, S0-001]\n", 5, "quantities.q: 'S0-001' is listed twice."),
     (LAWS + "    holds: equal\n    right: b\n    of: [{a: S0-001}]\n", 8,
      "laws.l: expected the letters a, b, found a.")]
