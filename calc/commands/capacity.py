@@ -74,7 +74,8 @@ class Percentile(Number):
 @click.option("--spares", type=Number(most=4096, integer=True), default="0",
               help="Number of spare servers (default: 0).")
 @click.option("--availability", type=Number(most=1 - 1e-9, above=True), metavar="SHARE", help=(
-    "Availability target for all replicas, e.g. 0.99; prints the spare servers required."))
+    "Target probability that all required replicas are up, e.g. 0.99; prints the spare "
+    "servers required."))
 @click.option("--think-time", type=Number("s"), help=(
     "Think time between an answer and the user's next request, e.g. '30 s'; also prints the "
     "concurrent users."))

@@ -57,19 +57,19 @@ LABELS = {"crossover": "share of use from which it is cheaper than the API",
 @click.option("--ownership", type=click.Choice(OWNERSHIPS), help=(
     "How the cards are paid for (default: the first option with a known price)."))
 @click.option("--utilisation", type=Number(least=1e-3, most=1), metavar="SHARE", help=(
-    "Average utilisation, e.g. 60% (default: that of the day with --daily-requests, else the "
-    "daily mean with the busiest hour at full load)."))
+    "Average utilisation, e.g. 60% (default: with --daily-requests, the mean over that day; "
+    "else the mean of the --load profile if its busiest hour is at full load)."))
 @click.option("--load", "day_load", default="azure-conversation", metavar="NAME|FILE", help=(
     "Hourly profile of a day's requests: a name (`will-it-fit list loads`) or your own file "
     "(default: azure-conversation)."))
 @click.option("--daily-requests", type=Number("request", 1e-3, 1e12), help=(
-    "Requests per day, e.g. 200k; also print the deployments needed and the cost under each "
-    "payment option."))
+    "Requests per day, e.g. 200k; also prints the number of replicas needed and the cost "
+    "under each payment option."))
 @click.option("--requests-per-user", type=Number("request", 1e-3, 1e12), default="20",
               help="Requests per user per day (default: 20).")
 @click.option("--api", default="deepseek-api", metavar="NAME[:LIST]", help=(
-    "API to compare with, optionally one of its price lists (default: deepseek-api, its first "
-    "current list)."))
+    "API to compare with, optionally followed by one of its price lists (default: the first "
+    "current list of deepseek-api)."))
 def command(scenario: str, settings: tuple[str, ...], prices: str | None, **given: Any) -> View:
     """What does a token cost? When is self-hosting cheaper than an API, or than rented cards?
 

@@ -86,8 +86,8 @@ class Analysis:
     "headroom_per_device; all names: `will-it-fit estimate DEPLOYMENT --csv` (default: tpot; "
     "card_hours with --information)."))
 @click.option("--tornado", "ways", flag_value="tornado", multiple=True, help=(
-    "Vary each input alone to both ends of its range (tornado chart; on by default, with "
-    "--elasticities)."))
+    "Vary each input alone to both ends of its range (tornado chart; this and "
+    "--elasticities are on by default)."))
 @click.option("--elasticities", "ways", flag_value="elasticities", multiple=True, help=(
     "Change of the result per 1% change of each input."))
 @click.option("--sensitivity", "ways", flag_value="sensitivity", multiple=True, help=(
@@ -117,7 +117,7 @@ def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
             ways: tuple[str, ...], **options: Any) -> View:
     """Which inputs does a result depend on, and which is worth measuring first?
 
-    Also finds the value at which the better of two options changes. DEPLOYMENT is a catalogue name
+    Also finds the break-even value between two options. DEPLOYMENT is a catalogue name
     (`will-it-fit list deployments`) or your own file.
     """
     if options["breakeven"] and not options["against"]:

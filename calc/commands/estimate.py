@@ -64,7 +64,7 @@ OF_BOTH = (*LATENCIES, "tpot", "output_throughput")  # what one of two pools alo
 @click.option("--calibration", metavar="NAME", help=(
     "Apply a calibration (`will-it-fit list calibrations`)."))
 @click.option("--alternatives", is_flag=True, help=(
-    "Search the same cards for better deployments (default: only if the deployment does not "
+    "Look for better deployments on the same cards (default: only if the deployment does not "
     "fit)."))
 def command(deployment: str | None, settings: tuple[str, ...], lengths: str | None,
             variation: str | None, engines: str | None, calibration: str | None,

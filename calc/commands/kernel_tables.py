@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the tables, and which of their rows."""
-    for name, text in (("engine", "Only this engine, e.g. vllm@0.24.0."),
-                       ("card", "Only this card, e.g. nvidia-h200-sxm."),
+    for name, text in (("engine", "Engine of the rows, e.g. vllm@0.24.0."),
+                       ("card", "Card of the rows, e.g. nvidia-h200-sxm."),
                        ("operator", "Only this operator.")):
         function = click.option(f"--{name}", metavar="NAME", help=text)(function)
     return click.option("--tables", required=True, metavar="PATH", help=(

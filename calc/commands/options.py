@@ -77,7 +77,7 @@ def cli_command(name: str, *examples: str, sections: Sequence[str] = (), table: 
             declared.params.append(click.Option(["--csv", "as_csv"], is_flag=True,
                                                 help="Print the table as CSV, in SI units."))
         declared.params.append(click.Option(["--json", "as_json"], is_flag=True,
-                                            help="Print JSON, in SI units."))
+                                            help="Print JSON; quantities are in SI units."))
         return declared
 
     return declare
@@ -182,8 +182,8 @@ def lengths_options(function: Callable[..., Any]) -> Callable[..., Any]:
     function = click.option("--variation", metavar="NUMBER", help=(
         "Coefficient of variation of lognormal lengths."))(function)
     return click.option("--lengths", metavar="DISTRIBUTION|FILE", help=(
-        "Request lengths: constant, exponential, lognormal, or a CSV file with the input and "
-        "output tokens of one request per line (default: from the deployment)."))(function)
+        "Request lengths: constant, exponential, lognormal, or a CSV file with one request "
+        "per line, its input and output token counts (default: from the deployment)."))(function)
 
 
 def output_option(what: str, metavar: str = "FILE", **options: Any) -> Decorator:

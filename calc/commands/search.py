@@ -61,7 +61,8 @@ LEGEND = (
              sections=("details",))
 @plan_options("goal", {name: OPTIONS[name] for name in (*KEYS, "price")})
 @click.option("--confidence", "sure", metavar="SHARE", help=(
-    "Minimum share of samples that must meet the limits (default: from the goal)."))
+    "Minimum share of samples of the uncertain inputs that must meet the limits (default: "
+    "from the goal)."))
 @partial(settings_option, what="goal", example="space.pools=one")
 @click.option("--any-engine", is_flag=True, help="Include deployments that no engine supports.")
 @click.option("--any-format", is_flag=True, help=(

@@ -52,16 +52,16 @@ COUNT = Number("request", 1, integer=True)
 @click.option("--prefix-groups", type=Number("1", 1, integer=True), help=(
     "Number of different prefixes, all equally likely (default: 1)."))
 @click.option("--turns", type=Number("1", 1, integer=True), help=(
-    "Turns per conversation; each prompt repeats the earlier turns. Requires --users "
-    "(default: 1)."))
+    "Turns per conversation (default: 1); each prompt repeats the earlier turns. Requires "
+    "--users."))
 @click.option("--begin", type=click.Choice(("spread", "together")), help=(
     "Stagger user starts over one request cycle (spread, the default), or start all at once "
     "(together)."))
 @click.option("--ramp", type=Number("s"), help=(
     "Ramp-up time over which users start, e.g. '1 min'; replaces --begin."))
 @click.option("--policy", type=click.Choice(("mixed", "prefill-first")), help=(
-    "Scheduling: mix prefill and decode in a step (as vLLM), or run prefill first (default: from "
-    "the deployment)."))
+    "Scheduling: mix prefill and decode in one step (as vLLM does), or run prefill first "
+    "(default: from the deployment)."))
 @click.option("--prefill-coordination", type=click.Choice(get_args(Coordination)), help=(
     "Prefill on data-parallel ranks that share experts: eager starts at once, delay waits for the "
     "other ranks, balance admits no request while a rank is full (default: from the "

@@ -35,8 +35,8 @@ SHOWN = 16  # rows of the table, without --details
     "device+cluster.node=A+B,C+D."))
 @settings_option
 @click.option("--min", "smallest", multiple=True, metavar="NAME", help=(
-    "Minimise this quantity; with several, keep the Pareto front (default: TPOT, TTFT and "
-    "throughput per card)."))
+    "Minimise this quantity (repeatable); with several objectives, keep the Pareto front "
+    "(default: minimise TPOT and TTFT, maximise throughput per card)."))
 @click.option("--max", "largest", multiple=True, metavar="NAME", help=(
     "Maximise this quantity (repeatable)."))
 @click.option("--best", type=int, metavar="COUNT", help=(
