@@ -226,7 +226,8 @@ def _unknown(kind: str, text: str) -> str:
     near = nearest_names(wanted, spellings, cutoff=0.5, also=spellings)
     near = near or [name for name in existing if wanted in name][:SHOWN]
     own = f"; {template} prints a template" if (template := new(kind)) else ""
-    nearby = (f", the nearest names are {', '.join(near)}" if near else
+    nearby = (f", did you mean {near[0]}" if len(near) == 1 else
+              f", the nearest names are {', '.join(near)}" if near else
             f", expected one of {len(existing)}, such as {', '.join(existing[:SHOWN])}")
     return f"there is no {re.sub('ie$', 'y', kind[:-1])} '{text}'{nearby}{own}."
 
@@ -545,7 +546,8 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
     if isinstance(value, bool) and keys in file.lines and re.search(
             "a text|the name of", message):
         word = file.word(keys, value)
-        message = f'YAML reads {word} as {str(value).lower()}: write "{word}"'
+        way = f'write "{word}"' if "a text" in message else message.partition(", found")[0]
+        message = f"YAML reads {word} as {str(value).lower()}: {way}"
     elif isinstance(value, int) and message.startswith("expected a text"):
         message = f'{value} is read as a number: write "{value}"'
     written = value.get("value") if isinstance(value, dict) else value

@@ -425,8 +425,8 @@ def estimate(scenario: Scenario | str | Path | None = None, applied: Applied | N
         from calc.answer.quickplan import deployment_plan, planned  # loads the nearest changes
 
         if scenario is not None:
-            raise TypeError(f"estimate: '{next(iter(values))}' beside a scenario; override keys of "
-                            "its file: load_scenario(path, overrides=[\"workload.concurrency=8\"])")
+            raise TypeError(f"estimate: a scenario and '{next(iter(values))}', expected one of "
+                            "them; load_scenario(path, overrides=[\"KEY=VALUE\"]) changes a file.")
         plan = planned(deployment_plan, "estimate", **values)
         answer = estimate_scenario(load_scenario(plan.file), applied)
         return replace(answer, defaults=plan.defaults)

@@ -164,7 +164,7 @@ class _Builder:
         """A whole number of cards."""
         if not re.fullmatch(r"0*[1-9][0-9]{0,4}", str(value).strip()):
             raise ParamsError(f"{self.option(name)}: '{str(value)[:40]}' is not a number of "
-                              "cards, expected a whole number such as 8.")
+                              "cards, expected a whole number of at least 1, such as 8.")
         return int(str(value))
 
     def engines(self) -> list[str]:
@@ -275,6 +275,7 @@ def set_layout(builder: _Builder, file: YamlFile, cards: int) -> None:
     Raises ParamsError for a text that is no layout, and for contents that cannot be used.
     """
     parallelism, stated = file.data["parallelism"], builder.stated["layout"]
+    usual = parallelism["tensor_parallel"]
     if stated is not None:
         try:
             degrees = parse_layout(str(stated))
@@ -283,9 +284,15 @@ def set_layout(builder: _Builder, file: YamlFile, cards: int) -> None:
         tensor, pipeline, data = (degrees.get(f"{name}_parallel", 0)
                                   for name in ("tensor", "pipeline", "data"))
         tensor = tensor or (max(1, cards // (max(1, pipeline) * max(1, data)))
-                            if pipeline or data else parallelism["tensor_parallel"])
+                            if pipeline or data else usual)
         parallelism |= {"tensor_parallel": tensor, "expert_parallel": 1,
                         "data_parallel": max(1, cards // (tensor * max(1, pipeline)))} | degrees
+        taken = math.prod(parallelism[f"{name}_parallel"]
+                          for name in ("tensor", "pipeline", "data"))
+        if taken != cards:
+            raise ParamsError(f"{builder.option('layout')}: {stated} takes {taken} cards, but "
+                              f"{builder.option('cards')} is {cards}: write {taken} cards, or a "
+                              f"layout of {cards} such as TP{usual}×DP{cards // usual}.")
         return
     moved = nearest_layout(load_scenario(file, cut=False))
     parallelism |= moved

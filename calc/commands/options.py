@@ -37,8 +37,10 @@ class Command(click.Command):
                 raise click.UsageError(f"{before}: expected a value, found {word}.")
             if (wide := full_width(word)) and not is_path(word) and before not in PATHS:
                 option = f"{before}: " if before in names else ""
-                raise click.UsageError(f"{option}{wide}, write {option.replace(':', '')}"
-                                       f"{half_width(word)}.")
+                narrow = half_width(word)
+                way = (f"write {option.replace(':', '')}{narrow}" if narrow.isascii()
+                       else "expected an ASCII one")
+                raise click.UsageError(f"{option}{wide}, {way}.")
             if word.startswith(("–", "—")):  # an editor's, in place of two hyphens
                 raise click.UsageError(f"'{word[:40]}' begins with a dash, write --{word[1:40]}.")
         try:

@@ -22,6 +22,7 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError, Scenario, library
 from catalogue.deployments.physics_inputs import DEGREES, NORMAL_90, Knob
 from catalogue.entries.calibrations import MOST, CalibrationFile
+from catalogue.reading.near import nearest_names
 
 STEP = 1e-4  # of z, for derivatives
 LEAST_NOISE = 0.01  # documents print three digits; measurements scatter more
@@ -151,7 +152,9 @@ def knob_of(scenario: str, knobs: Mapping[str, Knob], name: str) -> Knob:
         return knobs[name]
     several = [knob for key, knob in knobs.items() if key.startswith(f"{name}.")]
     if not several:
-        raise ValueError(f"'{scenario}' has no mechanism '{name}'")
+        near = nearest_names(name, knobs) or knobs
+        raise ValueError(f"'{scenario}' has no mechanism '{name}', the nearest names are "
+                         f"{', '.join(near)}")
     return Knob(name, several[0].value,
                 tuple(symbol for knob in several for symbol in knob.symbols))
 

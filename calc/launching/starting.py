@@ -221,8 +221,7 @@ def release_named(scenario: Scenario) -> Release:
         hint = (f"expected --engine with one of {', '.join(names)} and a release, such as "
                 f"{names[0]}@{newest}")
     if scenario.running is None:
-        raise ParamsError(f"'{scenario.id}' names no engine, and on '{scenario.device.id}' "
-                          f"{hint}.")
+        raise ParamsError(f"'{scenario.id}' names no engine: on '{scenario.device.id}', {hint}.")
     raise ParamsError(f"'{scenario.id}': the flags of '{scenario.running.profile.id}' are not "
                       f"in the catalogue, {hint}.")
 

@@ -218,9 +218,11 @@ def _undivided(subject: Subject, key: str, parts: int, *names: str) -> Iterator[
     wholes = {name: int(subject.numbers[name]) for name in names}
     if name := next((name for name, size in wholes.items() if size % parts), ""):
         total, of = wholes[name], subject.model.id
+        near = next(size for size in range(parts, 0, -1) if not math.gcd(*wholes.values()) % size)
         yield problem_of(DIVISION, key, lambda: say(
-            "of-does-not-divide-of", f"{key} of {parts} does not divide {name} {total} of '{of}'",
-            key=key, parts=parts, name=name, whole=total, of=of), parts=parts, whole=total)
+            "of-does-not-divide-of", f"{key} of {parts} does not divide {name} {total} of '{of}', "
+            f"unlike {near}", near=near, key=key, parts=parts, name=name, whole=total, of=of),
+                         parts=parts, whole=total)
 
 
 def cut_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:

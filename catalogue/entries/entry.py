@@ -123,7 +123,7 @@ def ordered(entry: Entry, less: str, more: str) -> Iterator[str]:
     """That one quantity exceeds another."""
     least, most = getattr(entry, less), getattr(entry, more)
     if least is not None and most is not None and least.value > most.value:
-        yield f"'{less}' exceeds '{more}'"
+        yield f"'{less}' is {least.shown}, expected at most '{more}', {most.shown}"
 
 
 def repeated(items: Iterable[Any]) -> Iterator[tuple[int, Any]]:

@@ -281,6 +281,8 @@ def _wrong_dimensions(text: str, digits: str, written: str, unit: str) -> str:
     if written != DIMENSIONLESS or not usual:
         return f"'{text}' has the wrong unit, expected {quantity(unit)}"
     amount, factors = float(digits), [factor(name) for name in usual]
+    if usual[0] == "ms" and amount < 1:  # meant in seconds
+        return f"'{text}' has no unit: write {amount * 1000:g} ms"
     if amount >= LARGE:  # as it stands in SI units
         return f"'{text}' has no unit: write {human(amount, si(unit))}"
     is_larger = amount >= GROUP and factors[-1] == GROUP * factors[0]

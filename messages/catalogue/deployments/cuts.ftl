@@ -6,7 +6,7 @@ servers-of =
 ### Whether a cut divides a model, and whether the cache of a request can be dealt so.
 
 of-does-not-divide-of =
-    .zh = { $key } 为 { $parts }，不能整除 '{ $of }' 的 { $name } { $whole }
+    .zh = { $key } 为 { $parts }，不能整除 '{ $of }' 的 { $name } { $whole }（{ $near } 可以）
 
 tensor-parallel-of-neither-divides =
     .zh = tensor_parallel 为 { $tp }，既不能整除 '{ $of }' 的 { $name } { $heads }，也不是它的整数倍
