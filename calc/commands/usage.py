@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Sequence
 
@@ -33,37 +32,20 @@ def explained(error: click.ClickException, words: Sequence[str]) -> str:
         case click.NoSuchOption():
             return unknown_option(ctx, name, error.option_name, words)
         case click.exceptions.NoSuchCommand():
-            near = nearest_names(error.command_name, command.list_commands(ctx), 1) or [
-                opt for param in command.get_params(ctx) for opt in param.opts
-                if opt == f"--{error.command_name}"]
+            near = nearest_names(error.command_name, command.list_commands(ctx), 1)
             return f"there is no command '{error.command_name[:60]}', " + (
                 f"did you mean '{near[0]}'?" if near
                 else f"expected one of {', '.join(command.list_commands(ctx))}.")
         case click.MissingParameter() if error.param:
             option = "" if isinstance(error.param, click.Argument) else f"{error.param.opts[0]} "
+            example = (command.epilog or "").split("\n")[2].strip()
             return (f"{name}: expected {option}{error.param.make_metavar(ctx)}, such as "
-                    f"{example(command)}.")
-        case click.BadOptionUsage():
-            option = next(param for param in command.params if error.option_name in param.opts)
-            return f"{error.option_name}: expected " + (
-                "no value." if option.is_flag else f"{option.make_metavar(ctx)} after it.")
+                    f"`{example}`.")
         case click.BadParameter() if error.param:
-            kind, text = error.param.type, error.message.rstrip(".")
-            value = text.partition(" ")[0].strip("'")
-            expected = (f"one of {', '.join(kind.choices)}" if isinstance(kind, click.Choice)
-                        else f"a whole number of at least {getattr(kind, 'min', None) or 0}"
-                        if isinstance(kind, click.types.IntParamType) else "")
-            return f"{error.param.opts[0]}: " + (
-                f"expected {expected}, found '{value[:40]}'." if expected else f"{text}.")
+            return f"{error.param.opts[0]}: {error.message}"
     if error.message.startswith("Got unexpected extra argument"):
         return unexpected(command, name, error.message.partition("(")[2].rstrip(")."), words)
     return error.format_message()
-
-
-def example(command: click.Command) -> str:
-    """The first example of a command's help."""
-    lines = (command.epilog or "").split("\n")
-    return next((f"`{line.strip()}`" for line in lines if "will-it-fit" in line), "its --help")
 
 
 def unexpected(command: click.Command, name: str, extra: str, words: Sequence[str]) -> str:
@@ -111,21 +93,4 @@ def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[s
                 "estimate --model NAME --card NAME --save plan.yml` writes one.")
     if "flags" in [param.name for param in command.params]:
         return f"{name}: a flag of an engine is written without its dashes, {stem}."
-    if others := with_option(ctx.find_root(), stem):
-        *first, last = others
-        have = f"{', '.join(first)} and {last} have it" if first else f"{last} has it"
-        return f"{name} has no option {option}: {have}."
     return f"{name} has no option {option[:60]}; `{ctx.command_path} --help` lists those it has."
-
-
-def with_option(ctx: click.Context, stem: str) -> list[str]:
-    """The commands of the program that have an option."""
-    having, group = [], ctx.command
-    if not isinstance(group, click.Group):
-        return []
-    for name in group.list_commands(ctx):
-        with contextlib.suppress(ModuleNotFoundError):  # of an extra that is not installed
-            command = group.get_command(ctx, name)
-            if command and any(f"--{stem}" in param.opts for param in command.params):
-                having.append(name)
-    return having
