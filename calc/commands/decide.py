@@ -82,37 +82,34 @@ class Analysis:
 @scenario_argument
 @settings_option
 @click.option("--quantity", metavar="NAME", help=(
-    "Result to analyse, e.g. tpot, ttft, output_throughput, throughput_per_card, card_hours or "
-    "headroom_per_device; all names: `will-it-fit estimate DEPLOYMENT --csv` (default: tpot; "
-    "card_hours with --information)."))
+    "Result to analyse; names: `will-it-fit estimate DEPLOYMENT --csv`, throughput_per_card, "
+    "card_hours (default: tpot; card_hours with --information)."))
 @click.option("--tornado", "ways", flag_value="tornado", multiple=True, help=(
-    "Vary each input alone to both ends of its range (tornado chart; this and "
-    "--elasticities are on by default)."))
-@click.option("--elasticities", "ways", flag_value="elasticities", multiple=True, help=(
-    "Change of the result per 1% change of each input."))
-@click.option("--sensitivity", "ways", flag_value="sensitivity", multiple=True, help=(
-    "Sobol indices: the share of the variance that each input explains."))
+    "Vary each input alone over its range (default, with --elasticities)."))
+@click.option("--elasticities", "ways", flag_value="elasticities", multiple=True,
+              help="Change of the result per 1% change of each input.")
+@click.option("--sensitivity", "ways", flag_value="sensitivity", multiple=True,
+              help="Sobol indices: the share of the variance that each input explains.")
 @click.option("--samples", type=Number(integer=True), metavar="NUMBER", help=(
-    f"Number of samples, a power of two (default: {SAMPLES:,} for --sensitivity, {DRAWS:,} for "
-    "--information)."))
-@click.option("--breakeven", metavar="KEY", help=(
-    "Values of KEY at which the deployment and --against break even."))
-@click.option("--against", metavar="KEY=VALUE,...|DEPLOYMENT", help=(
-    "Alternative: overrides of this deployment, or another deployment."))
+    f"Samples (default: {SAMPLES:,} for --sensitivity, {DRAWS:,} for --information)."))
+@click.option("--breakeven", metavar="KEY",
+              help="Values of KEY at which the deployment and --against break even.")
+@click.option("--against", metavar="KEY=VALUE,...|DEPLOYMENT",
+              help="Alternative: overrides of this deployment, or another deployment.")
 @click.option("--between", metavar="LOW,HIGH", help=(
     "Range of KEY to search (default: its uncertainty range, or a range around its value)."))
-@click.option("--margin", type=Number(most=0.999), default="0", metavar="SHARE", help=(
-    "Required relative improvement of --against, e.g. 10% (default: 0)."))
+@click.option("--margin", type=Number(most=0.999), default="0", metavar="SHARE",
+              help="Required relative improvement of --against, e.g. 10% (default: 0).")
 @click.option("--information", "ways", flag_value="information", multiple=True, help=(
     "Value of information: which input to measure first. Requires --against or --demand."))
-@click.option("--demand", type=Number("token/s", most=1e12, above=True), metavar="RATE", help=(
-    "Required output throughput, e.g. '50000 token/s'."))
-@click.option("--late", type=Number(), metavar="FACTOR", help=(
-    "Ratio of a later card price to today's, e.g. 2."))
-@click.option("--price", metavar="MONEY/h", help=(
-    "Price per card-hour, e.g. '2.5 USD/h'; used with --against."))
-@click.option("--card-price", metavar="MONEY", help=(
-    "Purchase price per card, e.g. '25000 USD'; used with --demand."))
+@click.option("--demand", type=Number("token/s", most=1e12, above=True), metavar="RATE",
+              help="Required output throughput, e.g. '50000 token/s'.")
+@click.option("--late", type=Number(), metavar="FACTOR",
+              help="Ratio of a later card price to today's, e.g. 2.")
+@click.option("--price", metavar="MONEY/h",
+              help="Price per card-hour, e.g. '2.5 USD/h'; used with --against.")
+@click.option("--card-price", metavar="MONEY",
+              help="Purchase price per card, e.g. '25000 USD'; used with --demand.")
 def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
             ways: tuple[str, ...], **options: Any) -> View:
     """Which inputs does a result depend on, and which is worth measuring first?
@@ -136,10 +133,9 @@ def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
         question = Question(plan, other, name, options, report)
         done = {way: analyse(question) for way, analyse in DO.items() if way in wanted}
     value, fits = human(float(plan.at({}, name)[0]), unit_of(name)), bool(plan.fits({})[0])
-    tables = [analysis.table for analysis in done.values() if analysis.table.rows]
+    tables = [analysis.table for analysis in done.values()]
     return View(
-        f"{plan.label}: {quantity_label(name)[0]} {value}" + (
-            "" if fits else "; it does not fit, values are for cards with enough memory"),
+        f"{plan.label}: {quantity_label(name)[0]} {value}" + "; it does not fit" * (not fits),
         {"scenario": plan.scenario.id, "quantity": name, "unit": unit_of(name),
          **{way: analysis.data for way, analysis in done.items()}}, None if fits else False,
         [figure for analysis in done.values() for figure in analysis.figures],
@@ -164,10 +160,7 @@ def tornado_of(question: Question) -> Analysis:
     name = question.quantity
     result = tornado(question.plan, name)
     bars = [asdict(bar) | {"swing": bar.swing} for bar in result.bars]
-    inputs = [input_words(bar.name) for bar in result.bars if bar.name != OWN][:FEW]
-    decides = joined(inputs) or "none: no range of an input changes it"
-    if inputs and result.bars[0].name == OWN:
-        decides += "; more than each: the formulas' own error, known only by running it"
+    decides = joined(input_words(bar.name) for bar in result.bars[:FEW]) or "no input"
     ends = ("at_low", "at_high", "swing")
     return Analysis({"value": result.value, "bars": bars}, Table.of(
         [bar | {"input": input_words(bar["name"]), "range": span(
@@ -182,12 +175,11 @@ def sensitivity_of(question: Question) -> Analysis:
     result = sensitivity(question.plan, question.quantity, samples, question.report)
     data = asdict(result)
     rows = [index | {"input": input_words(index["name"])} for index in data["indices"]]
-    deviation = f"; standard deviation {result.deviation:.1%}" if result.in_log else ""
     return Analysis(data, Table.of(
         rows, "input", "first", "first_error", "total", "total_error",
         title="Share of the variance (Sobol): alone, with interactions, ends of 95% intervals"), [
         ("depends on", joined(row["input"] for row in rows[:FEW])),
-        ("samples", f"{result.samples:,}, {result.evaluations:,} evaluations{deviation}")])
+        ("samples", f"{result.samples:,}, {result.evaluations:,} evaluations")])
 
 
 def break_even_of(question: Question) -> Analysis:
@@ -200,15 +192,13 @@ def break_even_of(question: Question) -> Analysis:
     unsure = None if signed(name) else doubt(plan, other, path, name, margin)
     who = {FIRST: plan.label, SECOND: other.label, TIE: "both alike"}
     changes = f" at first, {len(result.turns)} changes" * (not result.always)
-    figures = [("better", f"{who.get(result.start, 'neither')}{changes}, for {path.name} from "
-                f"{human(result.low, path.unit)} to {human(result.high, path.unit)}")]
+    figures = [("better", f"{who.get(result.start, 'neither')}{changes}, for {path.name} of "
+                f"{span(result.low, result.high, path.unit)}")]
     if unsure:
-        turns = "" if unsure.low is None or unsure.high is None else (
-            f"changes at {span(unsure.low, unsure.high, path.unit)} (80% interval); ")
-        figures.append(("uncertainty", f"{turns}{plan.label} is better throughout in "
-                        f"{unsure.first:.0%} of samples, {other.label} in {unsure.second:.0%}"))
-    figures += [("memory", f"{one.label} does not fit as it is") for one in (plan, other)
-                if not one.fits({})[0]]
+        figures.append(("uncertainty", f"{plan.label} is better throughout in {unsure.first:.0%} "
+                        f"of samples, {other.label} in {unsure.second:.0%}"))
+    if not other.fits({})[0]:
+        figures.append(("memory", f"{other.label} does not fit"))
     return Analysis(
         asdict(result) | {"path": path.name, "unit": path.unit, "first": plan.label,
                           "second": other.label,
@@ -246,8 +236,6 @@ def information_of(question: Question) -> Analysis:
     if result.needed:
         few, half, most = (human(round(cards)) for cards in result.needed)
         figures.append(("cards", f"{half} needed, {few} to {most} in 80% of samples"))
-    figures.append(("samples", f"{result.draws:,}; savings below "
-                    f"{human(result.worths[0].scatter, unit)} cannot be told from zero"))
     return Analysis(result.as_json() | {"unit_of_losses": unit}, Table.of(
         worths, "measured first", "value", "changes", value=unit, changes=SHARE,
         title="Saved by knowing an input, and how often it changes the choice"), figures)
@@ -259,8 +247,6 @@ def input_words(name: str) -> str:
     >>> input_words("matrix_peak.fp8"), input_words("own_error")
     ('matrix peak of fp8', "the formulas' own error")
     """
-    if "=" in name:
-        return name
     return name.replace(OWN, "the formulas' own error").replace("_", " ").replace(".", " of ")
 
 

@@ -15,6 +15,7 @@ import click
 from calc.answer.model_sizes import parameters, parameters_by_class
 from calc.commands.options import cli_command, output_option
 from calc.commands.view import Block, Table, View, joined, pools_line
+from calc.commands.view import cell_text as plain_cell
 from catalogue import (
     ROOT,
     ParamsError,
@@ -35,7 +36,7 @@ from catalogue.kinds import TEMPLATES, kind_of
 from catalogue.messages import plural
 from catalogue.reading.files import is_file, store
 from catalogue.reading.near import nearest_names
-from catalogue.reading.units import NONE, human
+from catalogue.reading.units import DIMENSIONLESS, human
 from catalogue.reading.values import as_data, is_path, with_range
 from catalogue.reading.yamlfile import is_own
 
@@ -113,11 +114,7 @@ def list_command(kind: str | None) -> View:
                else [load(kind, name) for name in names(kind)])
     entries.sort(key=listed_last)
     data = {entry.id: summary(kind, entry) for entry in entries}
-    last = sum(map(listed_last, entries))
-    titles = {"devices": f"{len(entries) - last} cards, then {last} host processors",
-              "scenarios": f"{len(entries)} deployments, the {last} of published documents last"}
-    title = titles.get(kind, f"{len(entries)} {usual_name(kind)}")
-    return View(title, {"entries": data}, body=[Table(
+    return View(f"{len(entries)} {usual_name(kind)}", {"entries": data}, body=[Table(
         ("identifier", *(name.replace("device", "card") for name in next(iter(data.values())))),
         [(name, *(cell if cell is None or isinstance(cell, int | float) else cell_text(cell)
                   for cell in row.values())) for name, row in data.items()],
@@ -143,13 +140,7 @@ def cell_text(item: Any) -> str:
     """An item of an entry that is no value."""
     if isinstance(item, dict):
         return joined(f"{key} {cell_text(part)}" for key, part in item.items())
-    if item is None:
-        return NONE
-    if isinstance(item, bool):
-        return "yes" if item else "no"
-    if isinstance(item, list):
-        return joined(map(str, item))
-    return human(item) if isinstance(item, int | float) else str(item)
+    return joined(map(str, item)) if isinstance(item, list) else plain_cell(item, DIMENSIONLESS)
 
 
 @cli_command("show", "h200", "deepseek-v3", "vllm max-num-seqs", "card.yml",
@@ -183,9 +174,6 @@ def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View
     first: list[Block] = [replace(table, rows=[
         row for row in table.rows if f"{row[0]}.".startswith(keys)]) if keys else table
         for table in tables]
-    if any(row[0] == "workload.max_num_seqs" for table in tables for row in table.rows):
-        first.append("workload.max_num_seqs is the value for which memory is predicted; deploy "
-                     "limits a replica to its requests in flight.")
     cited = dict.fromkeys(row[3].partition(",")[0] for table in tables for row in table.rows)
     return View(f"{usual_name(kind.removesuffix('s'))} {joined(data)}: {title}",
                 {"entries": data} if len(data) > 1 else next(iter(data.values())), body=first,
