@@ -27,8 +27,7 @@ FOLDER = "calibration"
              "service/bench/results --write")
 @click.argument("name", metavar="CALIBRATION|RESULTS")
 @click.option("--write", is_flag=True, help=(
-    "Save the fit to the calibration file; for benchmark results, write measurement, deployment "
-    "and calibration files."))
+    "Save the fit to the file; of results, write measurements, deployment and calibration."))
 def command(name: str, write: bool) -> View:
     """Which efficiencies explain the measurements? Do benchmark results match the predictions?
 

@@ -60,34 +60,28 @@ class Percentile(Number):
 @scenario_argument
 @settings_option
 @click.option("--daily-requests", type=DAILY, help="Requests per day, e.g. 200k.")
-@click.option("--daily-users", type=DAILY, help=(
-    "Users per day; each sends --requests-per-user requests."))
-@click.option("--requests-per-user", type=Number("request", above=True), help=(
-    "Requests per user per day, e.g. 20."))
+@click.option("--daily-users", type=DAILY, help="Users per day; requires --requests-per-user.")
+@click.option("--requests-per-user", type=Number("request", above=True),
+              help="Requests per user per day, e.g. 20.")
 @click.option("--load", "day_load", default="azure-conversation", metavar="NAME|FILE", help=(
-    "Hourly profile of a day's requests: a name (`will-it-fit list loads`) or your own file "
-    "(default: azure-conversation)."))
+    "Hourly load profile (`will-it-fit list loads`; default: azure-conversation)."))
 @limit_options
 @click.option("--percentile", type=Percentile(least=50, most=99.9), metavar="NUMBER|mean", help=(
-    "Percentile at which the limits apply, or 'mean' (default: from the deployment's limits, else "
-    "99)."))
+    "Percentile at which the limits apply, or 'mean' (default: the deployment's, else 99)."))
 @click.option("--spares", type=Number(most=4096, integer=True), default="0",
               help="Number of spare servers (default: 0).")
 @click.option("--availability", type=Number(most=1 - 1e-9, above=True), metavar="SHARE", help=(
-    "Target probability that all required replicas are up, e.g. 0.99; prints the spare "
-    "servers required."))
+    "Print the spare servers for this probability that all replicas are up, e.g. 0.99."))
 @click.option("--think-time", type=Number("s"), help=(
-    "Think time between an answer and the user's next request, e.g. '30 s'; also prints the "
-    "concurrent users."))
+    "Think time between an answer and the user's next request, e.g. '30 s'."))
 @click.option("--turns", type=Number(least=2, most=1000, integer=True), help=(
     "Turns per conversation; also prints hit rates of the cache tiers. Requires --think-time."))
-@click.option("--host-memory", type=BYTES, help=(
-    "Host memory per server for KV cache, e.g. '512 GiB' (default: all of it)."))
-@click.option("--storage", type=BYTES, default="0 B", help=(
-    "SSD capacity per server for KV cache, e.g. '4 TB' (default: none)."))
+@click.option("--host-memory", type=BYTES,
+              help="Host memory per server for KV cache, e.g. '512 GiB' (default: all of it).")
+@click.option("--storage", type=BYTES, default="0 B",
+              help="SSD capacity per server for KV cache, e.g. '4 TB' (default: none).")
 @click.option("--scaling", is_flag=True, help=(
-    "Print the best layout for 8 to 384 cards, aggregated and disaggregated; limits apply to "
-    "means."))
+    "Print the best layout, of one pool and of two, for 8 to 384 cards; limits are on means."))
 @seed_option
 def command(scenario: str, settings: tuple[str, ...], day_load: str, scaling: bool,
             ttft: float | None, tpot: float | None, percentile: Any, **given: Any) -> View:

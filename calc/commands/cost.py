@@ -49,27 +49,22 @@ LABELS = {"crossover": "share of use from which it is cheaper than the API",
 @scenario_argument
 @settings_option
 @click.option("--price", metavar="MONEY/h", help=(
-    "All-in price per card-hour: '2 USD/h', or a range '1.5..3 USD/h' (default: catalogue "
-    "price)."))
+    "All-in price per card-hour: '2 USD/h' or '1.5..3 USD/h' (default: catalogue price)."))
 @click.option("--prices", metavar="NAME|FILE", help=(
-    "Price entry or your own file (default: the card's); override keys with --set "
-    "prices.KEY=VALUE, e.g. prices.years='3 year'."))
+    "Price entry or file (default: the card's); --set prices.KEY=VALUE overrides keys."))
 @click.option("--ownership", type=click.Choice(OWNERSHIPS), help=(
     "How the cards are paid for (default: the first option with a known price)."))
 @click.option("--utilisation", type=Number(least=1e-3, most=1), metavar="SHARE", help=(
-    "Average utilisation, e.g. 60% (default: with --daily-requests, the mean over that day; "
-    "else the mean of the --load profile if its busiest hour is at full load)."))
+    "Average utilisation, e.g. 60% (default: the mean over the day of --daily-requests, else "
+    "of --load with its busiest hour at full load)."))
 @click.option("--load", "day_load", default="azure-conversation", metavar="NAME|FILE", help=(
-    "Hourly profile of a day's requests: a name (`will-it-fit list loads`) or your own file "
-    "(default: azure-conversation)."))
+    "Hourly load profile (`will-it-fit list loads`; default: azure-conversation)."))
 @click.option("--daily-requests", type=Number("request", 1e-3, 1e12), help=(
-    "Requests per day, e.g. 200k; also prints the number of replicas needed and the cost "
-    "under each payment option."))
+    "Requests per day, e.g. 200k; also prints replicas and their cost by payment option."))
 @click.option("--requests-per-user", type=Number("request", 1e-3, 1e12), default="20",
               help="Requests per user per day (default: 20).")
 @click.option("--api", default="deepseek-api", metavar="NAME[:LIST]", help=(
-    "API to compare with, optionally followed by one of its price lists (default: the first "
-    "current list of deepseek-api)."))
+    "API, and its price list, to compare with (default: the current one of deepseek-api)."))
 def command(scenario: str, settings: tuple[str, ...], prices: str | None, **given: Any) -> View:
     """What does a token cost? When is self-hosting cheaper than an API, or than rented cards?
 

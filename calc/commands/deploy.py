@@ -32,15 +32,14 @@ from catalogue.reading.units import plain
 @click.option("--engine", metavar="NAME@RELEASE", help=(
     "vllm, vllm-ascend or sglang and its release (default: the deployment's engine)."))
 @settings_option
-@click.option("--hosts", default="", metavar="NAME,...", help=(
-    "Host names of the servers, prefill servers first (default: serve-0, ...)."))
-@click.option("--flag", "flags", multiple=True, metavar="--NAME[=VALUE]", help=(
-    "Pass an extra argument to the engine, e.g. --flag=--trust-remote-code (repeatable)."))
-@click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help=(
-    "Set an extra environment variable for the engine (repeatable)."))
-@click.option("--lang", default="en", type=click.Choice(LANGUAGES), help=(
-    "Language of RECIPE.md and of the comments in the Compose file and the manifests (default: "
-    "en)."))
+@click.option("--hosts", default="", metavar="NAME,...",
+              help="Host names of the servers, prefill servers first (default: serve-0, ...).")
+@click.option("--flag", "flags", multiple=True, metavar="--NAME[=VALUE]",
+              help="Extra argument of the engine, e.g. --flag=--trust-remote-code (repeatable).")
+@click.option("--env", "variables", multiple=True, metavar="NAME=VALUE",
+              help="Extra environment variable of the engine (repeatable).")
+@click.option("--lang", default="en", type=click.Choice(LANGUAGES),
+              help="Language of RECIPE.md and of comments (default: en).")
 def command(scenario: str, output: str, engine: str | None, settings: tuple[str, ...], hosts: str,
             flags: tuple[str, ...], variables: tuple[str, ...], lang: str) -> View:
     """How do I start and monitor this deployment?

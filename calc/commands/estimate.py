@@ -45,7 +45,6 @@ from catalogue import ParamsError, Scenario, load_deployment, symbols
 from catalogue.reading.units import human
 
 if TYPE_CHECKING:
-    from calc.answer.quickplan import QuickPlan
     from calc.searching.alternatives import Alternatives
 
 OF_BOTH = (*LATENCIES, "tpot", "output_throughput")  # what one of two pools alone does not give
@@ -59,13 +58,11 @@ OF_BOTH = (*LATENCIES, "tpot", "output_throughput")  # what one of two pools alo
 @plan_options()
 @settings_option
 @lengths_options
-@click.option("--engines", metavar="A,B", help=(
-    "Compare several engines, each given as ENGINE@RELEASE."))
+@click.option("--engines", metavar="A,B", help="Compare engines, each NAME@RELEASE.")
 @click.option("--calibration", metavar="NAME", help=(
     "Apply a calibration (`will-it-fit list calibrations`)."))
 @click.option("--alternatives", is_flag=True, help=(
-    "Look for better deployments on the same cards (default: only if the deployment does not "
-    "fit)."))
+    "Find better deployments on the same cards (default: only if this one does not fit)."))
 def command(deployment: str | None, settings: tuple[str, ...], lengths: str | None,
             variation: str | None, engines: str | None, calibration: str | None,
             alternatives: bool, **options: Any) -> View:
@@ -75,7 +72,7 @@ def command(deployment: str | None, settings: tuple[str, ...], lengths: str | No
     new deployment`). Without it, describe a deployment with --model and --card.
     """
     limits = {} if deployment is None else {name: options.pop(name) for name in LIMITS}
-    scenario, defaults = planned(deployment, options, plan)
+    scenario, defaults = planned(deployment, options)
     rows, of_lengths = listed_lengths(lengths, variation)
     changes = [*settings, *of_lengths, *(
         f"limits.{name}={text}" for name, text in limits.items() if text is not None)]
@@ -92,13 +89,6 @@ def command(deployment: str | None, settings: tuple[str, ...], lengths: str | No
                               f"{deployment}.")
         return pools_view(pools)
     return pool_view(pools[0], calibration, alternatives, defaults)
-
-
-def plan(**values: Any) -> QuickPlan:
-    """Build the deployment that options describe."""
-    from calc.answer.quickplan import deployment_plan  # loads the nearest changes
-
-    return deployment_plan(**values)
 
 
 def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool,

@@ -26,8 +26,7 @@ def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
                        ("operator", "Only this operator.")):
         function = click.option(f"--{name}", metavar="NAME", help=text)(function)
     return click.option("--tables", required=True, metavar="PATH", help=(
-        "File or folder of tables (`will-it-fit new kernels`), or a systems/data folder of the "
-        "aiconfigurator package."))(function)
+        "Tables (`will-it-fit new kernels`), or systems/data of aiconfigurator."))(function)
 
 
 @cli_command("dev kernels list", "--tables params/templates/kernels.csv")
@@ -48,11 +47,10 @@ def list_command(tables: str, operator: str | None, card: str | None, engine: st
              "nvidia-h100-sxm --engine pytorch")
 @table_options
 @output_option("Write the fitted models to FILE. Requires --source and --date.")
-@click.option("--source", metavar="KEY", help=(
-    "Catalogue source to cite for the tables."))
+@click.option("--source", metavar="KEY", help="Catalogue source to cite for the tables.")
 @click.option("--date", metavar="DATE", help="Date of the tables, e.g. 2026-10.")
-@click.option("--description", "of", metavar="TEXT", help=(
-    "What was measured (default: path of the tables)."))
+@click.option("--description", "of", metavar="TEXT",
+              help="What was measured (default: path of the tables).")
 def fit_command(tables: str, operator: str | None, card: str | None, engine: str | None,
                 output: str | None, source: str | None, date: str | None, of: str | None) -> View:
     """Fit kernel performance models; test them on held-out rows.

@@ -24,9 +24,8 @@ REFUSALS = {"no-room": "no memory is left for a cache",
 @cli_command("log", "server.log", "server.log --set device=nvidia-h200-sxm",
              "server.log --deployment plan.yml -o measured.yml")
 @click.argument("file", metavar="FILE")
-@click.option("--deployment", "scenario", metavar="NAME|FILE", help=(
-    "Deployment that produced the log: a catalogue name or your own file (default: inferred from "
-    "the log)."))
+@click.option("--deployment", "scenario", metavar="NAME|FILE",
+              help="Deployment that produced the log (default: inferred from the log).")
 @settings_option
 @output_option("Save the log as a measurement file.")
 def command(file: str, scenario: str | None, settings: tuple[str, ...], output: str | None) -> View:

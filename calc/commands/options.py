@@ -19,7 +19,6 @@ from catalogue.reading.units import parse
 from catalogue.reading.values import is_path
 
 if TYPE_CHECKING:
-    from calc.answer.quickplan import QuickPlan
     from catalogue.reading.yamlfile import YamlFile
 
 PATHS = ("-o", "--save")  # options whose values are paths
@@ -104,8 +103,7 @@ def unambiguous(_: click.Context, argument: click.Parameter, name: str | None) -
 
 LIMITS = {
     "ttft": ("TIME", "TTFT limit on the mean ('2 s') or a percentile ('p90 2 s')."),
-    "tpot": ("TIME", "TPOT limit on the mean ('50 ms', '30 tok/s') or a percentile "
-             "('p90 50 ms').")}
+    "tpot": ("TIME", "TPOT limit on the mean ('50 ms', '30 tok/s') or a percentile.")}
 PLAN_OPTIONS = {
     "model": ("NAME|FILE", "Model: a catalogue name, e.g. deepseek-r1, or your own file."),
     "card": ("NAME|FILE", "Card: a catalogue name, e.g. h200, or your own file."),
@@ -115,10 +113,8 @@ PLAN_OPTIONS = {
     "output": ("TOKENS", "Mean output length in tokens (default: 512)."),
     "engine": ("NAME[@RELEASE]", "Engine (default: the newest release that runs the model)."),
     "precision": ("NAME|FILE", "Weight format (default: as published)."),
-    "layout": ("LAYOUT", "Parallel layout, e.g. TP8 or TP4xDP2/EP8 (default: the first that "
-               "fits)."),
-    "hits": ("SHARE", "Prefix-cache hit rate, as a share of prompt tokens, e.g. 50% "
-             "(default: 0)."),
+    "layout": ("LAYOUT", "Parallel layout, e.g. TP8, TP4xDP2/EP8 (default: the first that fits)."),
+    "hits": ("SHARE", "Share of prompt tokens found in the prefix cache, e.g. 50% (default: 0)."),
     **LIMITS}
 """Option -> metavar and help, of a deployment that no file describes."""
 
@@ -136,14 +132,14 @@ def plan_options(argument: str = "deployment",
     return add
 
 
-def planned(deployment: str | None, values: dict[str, Any], plan: Callable[..., QuickPlan]
+def planned(deployment: str | None, values: dict[str, Any], goal: bool = False
             ) -> tuple[str | YamlFile, tuple[str, ...]]:
     """What is asked about: the reference of a file, or the contents that options describe.
 
     Args:
         deployment: name or path; None without one.
         values: of the options, with ``save``, which is taken out.
-        plan: builds the contents from the options.
+        goal: whether the options describe a goal.
 
     Returns it, and the defaults that were chosen, in words. Raises ParamsError, one sentence.
     """
@@ -157,10 +153,12 @@ def planned(deployment: str | None, values: dict[str, Any], plan: Callable[..., 
             raise ParamsError(f"--{option}: describes a deployment without a file, expected no "
                               f"'{deployment[:60]}' beside it{instead}.")
         return deployment, ()
+    from calc.answer import quickplan  # loads the nearest changes
+
     if lacking := [name for name in ("model", "card") if name not in stated]:
         raise ParamsError(f"--{lacking[0]}: expected a name or file, or --model and --card, "
                           "such as --model deepseek-r1 --card h200.")
-    quick = plan(**stated, flags=True)
+    quick = (quickplan.goal_plan if goal else quickplan.deployment_plan)(**stated, flags=True)
     if save:
         quick.save(save)
     return quick.file, quick.defaults
@@ -184,8 +182,8 @@ def lengths_options(function: Callable[..., Any]) -> Callable[..., Any]:
     function = click.option("--variation", metavar="NUMBER", help=(
         "Coefficient of variation of lognormal lengths."))(function)
     return click.option("--lengths", metavar="DISTRIBUTION|FILE", help=(
-        "Request lengths: constant, exponential, lognormal, or a CSV file with one request "
-        "per line, its input and output token counts (default: from the deployment)."))(function)
+        "Request lengths: constant, exponential, lognormal, or a CSV file of input and output "
+        "token counts, one request per line (default: from the deployment)."))(function)
 
 
 def output_option(what: str, metavar: str = "FILE", **options: Any) -> Decorator:
@@ -206,13 +204,13 @@ class Number(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None
                 ) -> float | int:
         """Parse a text. Raises ParamsError, one sentence, for another unit or out of bounds."""
-        if not isinstance(value, str):
-            return int(value) if self.integer else float(value)
         option = f"{param.opts[0] if param else self.name} {value[:40]}"
-        try:  # a rate may be a plain number of requests per second
-            number = float(value if self.unit == "request/s" else "")
-        except ValueError:
-            number = quantity(option, value, self.unit)
+        if self.unit == "request/s" and value[-1:].isdigit():  # a rate may be a plain number
+            value += " request/s"
+        try:
+            number = parse(value, self.unit)
+        except ValueError as error:
+            raise ParamsError(f"{option}: {error}.") from None
         if (not self.least <= number <= self.most or (self.above and number == self.least)
                 or (self.integer and number != int(number))):
             most = f" and at most {self.most:g}" if number > self.most or self.most < 1e9 else ""
@@ -239,21 +237,9 @@ def refuse_too_long(where: str, model: Model, longest: float | None) -> None:
         raise ParamsError(f"{where}: {length_words(longest, model)[0]}.")
 
 
-def quantity(option: str, text: str, unit: str) -> float:
-    """Parse the quantity of an option [the SI unit of ``unit``].
-
-    Raises ParamsError, one sentence, for another unit or what is none.
-    """
-    try:
-        return parse(text, unit)
-    except ValueError as error:
-        raise ParamsError(f"{option}: {error}.") from None
-
-
 def limit_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--ttft`` and ``--tpot``, the latency limits of requests."""
     function = click.option("--tpot", type=Number("s/token", above=True), metavar="TIME", help=(
-        "TPOT limit, e.g. '50 ms' or '20 tok/s' (default: from the "
-        "deployment, else none)."))(function)
+        "TPOT limit, e.g. '50 ms' or '20 tok/s' (default: the deployment's, if any)."))(function)
     return click.option("--ttft", type=Number("s", above=True), metavar="TIME", help=(
-        "TTFT limit, e.g. '2 s' (default: from the deployment, else none)."))(function)
+        "TTFT limit, e.g. '2 s' (default: the deployment's, if any)."))(function)

@@ -21,8 +21,8 @@ WRITTEN_BY = b'<meta name="generator" content="will-it-fit">'
 @scenario_argument
 @output_option("HTML file to write (default: report.html).", default="report.html")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
-@click.option("--card", "device", default="", metavar="NAME|FILE", help=(
-    "Replace the deployment's card with another: a catalogue name or your own file."))
+@click.option("--card", "device", default="", metavar="NAME|FILE",
+              help="Replace the deployment's card with another.")
 @click.option("--lang", default="en", type=click.Choice(LANGUAGES),
               help="Language of the page (default: en).")
 def command(scenario: str, output: str, opens: bool, device: str, lang: str) -> View:

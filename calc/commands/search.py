@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calc.answer.display import heading
-from calc.answer.quickplan import goal_plan
 from calc.commands import OK
 from calc.commands.options import (
     PLAN_OPTIONS,
@@ -40,8 +39,7 @@ KEYS = {"model": "model", "card": "devices", "cards": "cards.most", "users": "de
 OPTIONS = PLAN_OPTIONS | {
     "card": ("NAME,...", "Cards to choose from: catalogue names, e.g. h200, or your own files."),
     "cards": ("NUMBER", "Maximum number of cards (default: four servers' worth)."),
-    "users": ("NUMBER", "Concurrent users, each with one request at a time (default: as many as "
-              "the limits allow)."),
+    "users": ("NUMBER", "Concurrent users (default: as many as the limits allow)."),
     "engine": ("NAME,...", "Engines to choose from (default: all)."),
     "precision": ("NAME,...", "Weight formats to choose from (default: all that run)."),
     "price": ("MONEY/h", "Price per card-hour, e.g. '2 USD/h' (default: the catalogue price).")}
@@ -61,15 +59,13 @@ LEGEND = (
              sections=("details",))
 @plan_options("goal", {name: OPTIONS[name] for name in (*KEYS, "price")})
 @click.option("--confidence", "sure", metavar="SHARE", help=(
-    "Minimum share of samples of the uncertain inputs that must meet the limits (default: "
-    "from the goal)."))
+    "Minimum share of samples that meet the limits (default: from the goal)."))
 @partial(settings_option, what="goal", example="space.pools=one")
 @click.option("--any-engine", is_flag=True, help="Include deployments that no engine supports.")
-@click.option("--any-format", is_flag=True, help=(
-    "Include formats without a published checkpoint."))
+@click.option("--any-format", is_flag=True, help="Include formats without a checkpoint.")
 @click.option("-o", "folder", metavar="DIR", help="Write a deployment file for each result.")
-@click.option("--workers", type=Number(least=1, most=1024, integer=True), metavar="COUNT", help=(
-    "Worker processes (default: number of cores, at most 8); does not affect the result."))
+@click.option("--workers", type=Number(least=1, most=1024, integer=True), metavar="COUNT",
+              help="Worker processes (default: number of cores, at most 8).")
 def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_engine: bool,
             any_format: bool, folder: str | None, save: str | None, workers: int | None,
             **options: Any) -> View:
@@ -85,7 +81,7 @@ def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_e
     reference: Any = goal
     changes = list(settings)
     if goal is None:
-        reference, defaults = planned(None, options | {"save": save}, goal_plan)
+        reference, defaults = planned(None, options | {"save": save}, goal=True)
     elif save or options["price"]:
         raise ParamsError(f"--{'save' if save else 'price'}: describes a goal without a file, "
                           f"expected no '{goal[:60]}' beside it.")

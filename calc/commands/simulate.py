@@ -35,12 +35,11 @@ COUNT = Number("request", 1, integer=True)
 @scenario_argument
 @settings_option
 @click.option("--rate", type=Number("request/s", 1e-9), help=(
-    "Mean rate of Poisson arrivals, in requests per second, e.g. 0.5 (default: from the "
-    "deployment)."))
+    "Mean rate of Poisson arrivals [request/s], e.g. 0.5 (default: from the deployment)."))
 @click.option("--users", type=COUNT, help=(
     "Concurrent users, each with one request at a time; replaces --rate."))
 @click.option("--think-time", type=Number("s"), help=(
-    "Think time between an answer and the user's next request, e.g. '30 s' (default: 0 s)."))
+    "Think time between an answer and the user's next request, e.g. '30 s' (default: 0)."))
 @click.option("--requests", type=COUNT, help=(
     f"Number of requests to simulate (default: {REQUESTS:,}, at least {TURNS} per user)."))
 @click.option("--duration", type=Number("s"), help=(
@@ -52,21 +51,17 @@ COUNT = Number("request", 1, integer=True)
 @click.option("--prefix-groups", type=Number("1", 1, integer=True), help=(
     "Number of different prefixes, all equally likely (default: 1)."))
 @click.option("--turns", type=Number("1", 1, integer=True), help=(
-    "Turns per conversation (default: 1); each prompt repeats the earlier turns. Requires "
-    "--users."))
+    "Turns per conversation, each repeating the earlier ones; needs --users (default: 1)."))
 @click.option("--begin", type=click.Choice(("spread", "together")), help=(
-    "Stagger user starts over one request cycle (spread, the default), or start all at once "
-    "(together)."))
+    "Start users over one request cycle, or all at once (default: spread)."))
 @click.option("--ramp", type=Number("s"), help=(
     "Ramp-up time over which users start, e.g. '1 min'; replaces --begin."))
 @click.option("--policy", type=click.Choice(("mixed", "prefill-first")), help=(
-    "Scheduling: mix prefill and decode in one step (as vLLM does), or run prefill first "
-    "(default: from the deployment)."))
+    "Mix prefill and decode in one step, or run prefill first (default: from the deployment)."))
 @click.option("--prefill-coordination", type=click.Choice(get_args(Coordination)), help=(
-    "Prefill on data-parallel ranks that share experts: eager starts at once, delay waits for the "
-    "other ranks, balance admits no request while a rank is full (default: from the "
-    "deployment)."))
-@click.option("--max-num-seqs", type=COUNT, default=MOST_SEQUENCES,
+    "Prefill on ranks that share experts: start at once, wait for the other ranks, or admit no "
+    "request while a rank is full (default: from the deployment)."))
+@click.option("--max-num-seqs", type=COUNT, default=f"{MOST_SEQUENCES}",
               help=f"Maximum concurrent requests per replica (default: {MOST_SEQUENCES:,}).")
 @seed_option
 def command(scenario: str, settings: tuple[str, ...], lengths: str | None, variation: str | None,

@@ -30,29 +30,27 @@ SHOWN = 16  # rows of the table, without --details
     "plan.yml --axis workload.input_tokens=1024..131072:x2 --all -o parts", sections=("details",))
 @scenario_argument
 @click.option("--axis", "axes", multiple=True, metavar="KEY=VALUES", help=(
-    "Key or input symbol to vary (repeatable). VALUES: list 1,2,4; range 1..64; ratio 1..64:x2; "
-    "step 0..1:+0.1; count 1..9:/5. Keys joined by + vary together: "
-    "device+cluster.node=A+B,C+D."))
+    "Key or input symbol to vary (repeatable). VALUES: 1,2,4; 1..64; ratio 1..64:x2; step "
+    "0..1:+0.1; count 1..9:/5. Keys that vary together: device+cluster.node=A+B,C+D."))
 @settings_option
 @click.option("--min", "smallest", multiple=True, metavar="NAME", help=(
-    "Minimise this quantity (repeatable); with several objectives, keep the Pareto front "
-    "(default: minimise TPOT and TTFT, maximise throughput per card)."))
-@click.option("--max", "largest", multiple=True, metavar="NAME", help=(
-    "Maximise this quantity (repeatable)."))
-@click.option("--best", type=int, metavar="COUNT", help=(
+    "Minimise this quantity (repeatable; default: minimise TPOT and TTFT, maximise throughput "
+    "per card)."))
+@click.option("--max", "largest", multiple=True, metavar="NAME",
+              help="Maximise this quantity (repeatable).")
+@click.option("--best", type=Number(integer=True), metavar="COUNT", help=(
     "Keep the COUNT best by a single objective (default: the Pareto front)."))
-@click.option("--all", "every", is_flag=True, help=(
-    "Keep every deployment that fits. Requires -o."))
-@click.option("--quantity", "quantities", multiple=True, metavar="NAME", help=(
-    "Also print this quantity (repeatable)."))
+@click.option("--all", "every", is_flag=True, help="Keep every deployment that fits; requires -o.")
+@click.option("--quantity", "quantities", multiple=True, metavar="NAME",
+              help="Also print this quantity (repeatable).")
 @output_option("Write finished chunks as Parquet files to this folder; a later run resumes.", "DIR",
                type=click.Path(path_type=Path))
-@click.option("--chunk", type=int, default=CHUNK, metavar="COUNT",
+@click.option("--chunk", type=Number(integer=True), default=f"{CHUNK}", metavar="COUNT",
               help=f"Deployments per chunk (default: {CHUNK:,}).")
-@click.option("--workers", type=Number(least=1, most=1024, integer=True), metavar="COUNT", help=(
-    "Worker processes (default: number of cores)."))
-@click.option("--scheduler", metavar="tcp://HOST:PORT", help=(
-    "Run on the workers of a Dask scheduler."))
+@click.option("--workers", type=Number(least=1, most=1024, integer=True), metavar="COUNT",
+              help="Worker processes (default: number of cores).")
+@click.option("--scheduler", metavar="tcp://HOST:PORT",
+              help="Run on the workers of a Dask scheduler.")
 def command(scenario: str, axes: tuple[str, ...], settings: tuple[str, ...],
             smallest: tuple[str, ...], largest: tuple[str, ...], best: int | None, every: bool,
             quantities: tuple[str, ...], output: Path | None, chunk: int, workers: int | None,

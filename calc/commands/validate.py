@@ -17,8 +17,8 @@ SHARES = dict.fromkeys(("mean", "median", "worst", "coverage", "blind"), SHARE)
 
 
 @cli_command("dev validate", "--system h200-r1-sglang-mtp", "--metric tpot", "--energy")
-@click.option("--system", metavar="NAME", help=(
-    "Only this measured deployment, or a deployment file with a `measured:` key."))
+@click.option("--system", metavar="NAME",
+              help="Only this measured deployment, or a deployment file with `measured:`.")
 @click.option("--metric", type=click.Choice(CHOICES), help="Only this metric.")
 @click.option("--energy", is_flag=True, help="Compare energy per token, where power was measured.")
 def command(system: str | None, metric: str | None, energy: bool) -> View:
