@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from calc.commands import BAD_INPUT, OK
-from calc.commands.check import first_problems
 from calc.commands.options import cli_command
 from calc.commands.view import Block, Table, View, joined
 from catalogue import ParamsError
@@ -58,8 +57,7 @@ def command(**wanted: str | None) -> View:
             "counts": {name: dict(count) for name, count in result.counts.items()},
             "causes": dict(result.causes.most_common()), "contradictions": among,
             "claims": claims},
-        body=body,
-        problems=first_problems(result.problems), code=BAD_INPUT if result.problems else OK)
+        body=body, problems=result.problems, code=BAD_INPUT if result.problems else OK)
 
 
 def labels(claim: Mapping[str, Any], name: str) -> list[str]:

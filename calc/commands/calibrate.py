@@ -84,8 +84,6 @@ def bench_view(results: Results, write: bool) -> View:
         folder = results.path.parent.parent / FOLDER
         write_directory(folder, files)
         body += [f"Stored in {folder}: {joined(files)}.", *fit_lines(folder, fitted)]
-    else:
-        body.append("--write stores the measurements and a calibration to them.")
     plan = results.plan
     return View(f"{inside} of {len(rows)} measured values lie inside their 80% intervals: "
                 f"{plan.scenario}, {plan.engine}",

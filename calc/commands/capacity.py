@@ -142,10 +142,12 @@ def view_of(scenario: Scenario, answer: Mapping[str, Any]) -> View:
             for tier in answer["tiers"]], units=TIER_UNITS))
     if "cards" in answer:
         tables.append(card_table(answer["cards"]))
-        body += [tables[-1], *doubt_lines(answer["cards"])]
+        body.append(tables[-1])
+        if why := dict.fromkeys(doubt_words()[name][0] for one in answer["cards"]["best"] if one
+                                for name in one["doubts"]):
+            body.append(f"{DOUBTED.strip()} closed form, not valid here: {'; '.join(why)}.")
     if stopped := answer.get("interrupted"):
-        body.append("Interrupted: there is no answer on " + (
-            "tiers of caches and what follows." if stopped == "tiers" else "more cards."))
+        body.append(f"Interrupted: no answer on {stopped}.")
     return View(verdict, answer, None, day_figures(answer) if day else (), body, tables[0],
                 {"details": tables[:1] if day else []}, code=INTERRUPTED if stopped else OK)
 
@@ -168,8 +170,7 @@ def day_figures(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
          f"{human(day['saturation_rate'], 'request/s')} at most"),
         ("busiest", f"hour {day['busiest']}: {human(busiest['rate'], 'request/s')}{online}, {of} "
          f"TTFT {ttft}, TPOT {tpot}"),
-        ("load", f"{answer['load']}: {day['utilisation']:.0%} of what the replicas serve within "
-         f"the limits; scaling by the hour, started {duration(day['start'])} ahead, saves "
+        ("load", f"{answer['load']}: {day['utilisation']:.0%} utilised; scaling by the hour saves "
          f"{day['saved_by_scaling']:.0%} of the cards' time"),
         ("failures", f"{fleet['share']:.2%} of the throughput is available "
          f"({fleet['share_low']:.2%}–{fleet['share_high']:.2%}) with "
@@ -210,13 +211,6 @@ def card_table(layouts: Mapping[str, Any]) -> Table:
     return Table(("cards", "best layout", "per card", "ttft", "tpot", "limit", "bound by",
                   "two pools", "their rate per card"), rows,
                  units=dict.fromkeys(("per card", "their rate per card"), "token/s"))
-
-
-def doubt_lines(layouts: Mapping[str, Any]) -> list[str]:
-    """Why marked layouts are not certain."""
-    reasons = dict.fromkeys(doubt_words()[name][0] for one in layouts["best"] if one
-                            for name in one["doubts"])
-    return [f"{DOUBTED.strip()} closed form, not valid here: {'; '.join(reasons)}."] * bool(reasons)
 
 
 def pools_label(two: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from catalogue.reading.files import display_path
 from catalogue.reading.values import causes, glossary, symptoms
 from catalogue.shipped import shortcomings
 
-FEW = 40  # problems that people read before they mend one
 CHECKS: dict[str, Callable[[Path], Any]] = {
     "symbols.yml": lambda _: symbols(), "glossary.yml": lambda _: glossary(),
     "symptoms.yml": lambda _: symptoms(), "causes.yml": lambda _: causes(),
@@ -63,15 +62,8 @@ def command(files: tuple[str, ...]) -> View:
                 for problem in error.problems))
     return View(f"{plural(len(checks), 'file')} checked, {failed} with a problem.",
                 {"checked": len(checks), "problems": list(problems), "notes": notes},
-                not problems, body=notes, problems=first_problems(list(problems)),
+                not problems, body=notes, problems=list(problems),
                 code=BAD_INPUT if problems else OK)
-
-
-def first_problems(problems: Sequence[str]) -> list[str]:
-    """The first problems, and the number of the others: mending one may end the rest."""
-    left = len(problems) - FEW
-    return [*problems[:FEW], *([f"{left} more problems, printed when these are mended."]
-                               if left > 0 else [])]
 
 
 def check_file(file: str, notes: list[str]) -> None:

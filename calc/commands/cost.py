@@ -164,8 +164,6 @@ def detail_tables(answer: DeploymentCost, lists: Mapping[str, Mapping[str, Any]]
     blocks: list[Block] = [Table(("amount", "value", "80% interval"), [
         (LABELS.get(name, heading(name)), amount.text, amount.reach)
         for name, amount in result.amounts.items()])]
-    if result.server is not None:
-        blocks.append(f"A server: {result.server.text}, {origin(result.server)}.")
     if lists:
         stated = ("model", "since", "until", "hours")
         blocks.append(Table(("price list", *stated, "from", "80% interval"), [

@@ -113,13 +113,7 @@ def alert_words(pool: Watched) -> str:
         (down, "servers that are down"), (counts["limit"], "limits of the service"),
         (counts["plan"], f"the planned {plain(pool.predicted.planned)} requests in flight"),
         (counts["prediction"], "the prediction")) if count)
-    if not counts["limit"]:
-        quantity = "tpot" if pool.pool.role == "decode" else "ttft"
-        follow += f", as no limit is stated for it (--set limits.{quantity}.p90=TIME)"
-    refused = (f", {plain(longest.refused, 2)} of them are longer and refused" if longest.refused
-               else "")
-    return (f"{down + counts.total()}: {follow}; requests of at most {longest.tokens:,} tokens"
-            f"{refused}")
+    return f"{down + counts.total()}: {follow}; requests of at most {longest.tokens:,} tokens"
 
 
 def recipe_lines(launch: Launch) -> list[str]:

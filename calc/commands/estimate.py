@@ -128,7 +128,7 @@ def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool,
 
         searched = search_alternatives(scenario)
         data["searched"] = searched.as_json()
-        body += alternative_lines(searched, scenario)
+        body += alternative_lines(searched)
     details = [quantity_table(result.reported), *result.steady_lines, *documented_tables(result)]
     return View(result.verdict, data, result.fits, result.lines,
                 [*body, *default_lines(defaults)], csv_table(result.reported),
@@ -219,23 +219,17 @@ def documented_tables(result: Estimate) -> list[Block]:
                   title="What the document states")] if rows else []
 
 
-def alternative_lines(searched: Alternatives, scenario: Scenario) -> list[str]:
+def alternative_lines(searched: Alternatives) -> list[str]:
     """Best deployments on the same cards: in the same, in any, in the published precision."""
     from calc.layouts.layout import set_line  # few answers need it
 
     if not searched.tried:
         return []
     lines = [f"Best of {searched.tried:,} deployments on the same cards:"]
-    inputs = scenario.inputs()
     for label, advice in (("same precision", searched.own), ("any precision", searched.best),
                           ("published weights", searched.official)):
-        if advice is None:
-            lines.append(f"  {label}: none fits")
-            continue
-        rate, tpot = (advice.quantities[name] for name in ("output_throughput", "tpot"))
-        speed = (f"{human(rate * inputs['input_tokens'], 'token/s')} of prompts"
-                 if inputs["output_tokens"] <= 1 else
-                 f"{human(rate, 'token/s')}, TPOT {human(tpot, 's')}")
-        lines.append(f"  {label} ({advice.precision}): {speed}; "
-                     f"{set_line(advice.settings) or 'as it is'}")
+        if advice is not None:
+            rate, tpot = (advice.quantities[name] for name in ("output_throughput", "tpot"))
+            lines.append(f"  {label} ({advice.precision}): {human(rate, 'token/s')}, TPOT "
+                         f"{human(tpot, 's')}; {set_line(advice.settings) or 'as it is'}")
     return lines

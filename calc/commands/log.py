@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from calc.commands.options import cli_command, output_option, settings_option
-from calc.commands.view import Block, Table, View, joined
+from calc.commands.view import Block, Table, View, heading, joined
 from calc.evidence.startup import Term, is_off, startup_terms, wrong_term
 from calc.evidence.startup_log import deployment_entry, named_deployment, store_log
 from catalogue import load_scenario
@@ -71,13 +71,8 @@ def verdict(terms: Sequence[Term], wrong: Term | None) -> str:
         return "Every printed value lies in its 80% interval"
     off = [wrong, *(term for term in terms if is_off(term) and term is not wrong)]
     return "OFF: " + joined(
-        f"'{words_of(term.figure)}' predicted {_shown(term.figure, abs(term.off))} "
+        f"'{heading(term.figure)}' predicted {_shown(term.figure, abs(term.off))} "
         f"{'above' if term.off > 0 else 'below'} the printed value" for term in off)
-
-
-def words_of(figure: str) -> str:
-    """Name of a printed figure in words."""
-    return figure.replace("_", " ")
 
 
 def term_table(log: StartupText, terms: Sequence[Term]) -> Table:
@@ -86,7 +81,7 @@ def term_table(log: StartupText, terms: Sequence[Term]) -> Table:
     rows = []
     for name, value in log.printed.items():
         term = predicted.get(name)
-        rows.append((words_of(name), _shown(name, value), *(("", "", "") if term is None else (
+        rows.append((heading(name), _shown(name, value), *(("", "", "") if term is None else (
             _shown(name, term.ours.value), _shown(name, *term.ours.ends),
             "outside" if is_off(term) else ""))))
     return Table(("quantity", "printed", "predicted", "80% interval", "verdict"), rows)
