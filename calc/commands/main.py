@@ -57,11 +57,6 @@ DEV: Commands = {
     "discrepancy": ("discrepancy", "Estimate model error by class of systems."),
     "kernels": ("kernel_tables", "List tables of measured kernels, or fit models to them.")}
 
-RENAMED = {name: f"dev {name}" for name in DEV} | {
-    name: f"list {name}' or 'show NAME" for name in (
-        "models", "devices", "links", "nodes", "scenarios", "engines")}
-"""Commands of earlier releases -> what they are called today."""
-
 
 class LazyGroup(click.Group):
     """Commands by section, whose modules are imported when they are called."""
@@ -83,12 +78,6 @@ class LazyGroup(click.Group):
             return None
         name, _, attribute = self.commands[cmd_name].partition(":")
         return getattr(import_module(f"{__package__}.{name}"), attribute or "command")
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the command. Raises UsageError with its present or nearest name."""
-        if args[0] in RENAMED and ctx.parent is None:
-            raise click.UsageError(f"'{args[0]}' is '{RENAMED[args[0]]}'.", ctx)
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by section, without importing them."""

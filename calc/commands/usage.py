@@ -15,6 +15,10 @@ RENAMED = {"questions": "requests-per-user", "user-requests": "requests-per-user
            "cards": "scaling", "promise": "availability", "sure": "confidence",
            "scenario": "deployment"}
 """Option of earlier releases -> its present name."""
+COMMANDS = {**{name: f"dev {name}" for name in ("audit", "validate", "discrepancy", "kernels")},
+            **{name: f"list {name}' or 'show NAME" for name in (
+                "models", "devices", "links", "nodes", "scenarios", "engines")}}
+"""Command of earlier releases -> its present name."""
 
 
 def explained(error: click.ClickException, words: Sequence[str]) -> str:
@@ -32,6 +36,8 @@ def explained(error: click.ClickException, words: Sequence[str]) -> str:
         case click.NoSuchOption():
             return unknown_option(ctx, name, error.option_name, words)
         case click.exceptions.NoSuchCommand():
+            if error.command_name in COMMANDS:
+                return f"'{error.command_name}' is '{COMMANDS[error.command_name]}'."
             near = nearest_names(error.command_name, command.list_commands(ctx), 1)
             return f"there is no command '{error.command_name[:60]}', " + (
                 f"did you mean '{near[0]}'?" if near
