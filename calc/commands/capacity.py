@@ -22,7 +22,6 @@ from calc.commands.view import (
     Table,
     View,
     deployment_line,
-    duration,
     notes,
     progress,
 )
@@ -32,7 +31,7 @@ from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.deployments.admission import longest_request
 from catalogue.deployments.cuts import Cut, written
 from catalogue.messages import plural
-from catalogue.reading.units import human
+from catalogue.reading.units import DAY, human, plain
 
 DOUBTED = " ~"  # marks values of a closed form that is not valid
 TIER_COLUMNS = {"caches in": "tier", "tokens": "tokens", "hits there": "hits",
@@ -175,7 +174,7 @@ def day_figures(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("failures", f"{fleet['share']:.2%} of the throughput is available "
          f"({fleet['share_low']:.2%}–{fleet['share_high']:.2%}) with "
          f"{plural(fleet['spares'], 'spare server')}; a server fails every "
-         f"{duration(fleet['between_failures'])} ({fleet['source']})")]
+         f"{plain(fleet['between_failures'] / DAY)} days ({fleet['source']})")]
     if fleet["promise"] is not None:
         low, central, high = (
             "no number" if (count := fleet["spares_for_promise"][case]) is None else f"{count}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -131,11 +130,8 @@ def cost_figures(answer: DeploymentCost) -> list[tuple[str, str]]:
         lines.append(("energy", f"cards {amounts['energy_per_token']} of output and "
                       f"{amounts['cards_power']} busy{site}"))
     if "capital" in amounts:
-        lines += [("owning", f"{amounts['capital']} of capital, {amounts['yearly']} a year"),
-                  ("TCO", f"{amounts['tco']} over {plain(answer.years)} years, discounted")]
-        if back := result.amounts.get("payback"):
-            paid = f"after {back.text} years" if math.isfinite(back.value) else "never"
-            lines.append(("paid back", f"{paid} at the API's price"))
+        lines.append(("owning", f"{amounts['capital']} of capital; total cost of ownership "
+                      f"{amounts['tco']} over {plain(answer.years)} years, discounted"))
     return lines
 
 

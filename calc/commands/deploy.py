@@ -75,8 +75,6 @@ def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
                     for name, nearest in launch.comparisons.items()},
         "runs": [run.name for run in launch.runs]}
     bench, cluster = directory / "bench", directory / "cluster.env"
-    other = [part for part in ("compose.yml", "kubernetes/") if any(
-        file.startswith(part) for file in files)]
     return View(
         f"WRITTEN: {len(paths)} files for {nodes} node{'s' * (nodes != 1)} in {directory}, "
         f"{launch.engine}" + ("; the prediction exceeds the limits" if exceeded else ""), data,
@@ -87,8 +85,7 @@ def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
          *(("checkpoint", f"{model.repository}, or a path: {model.variable} in {cluster}"
             if model.repository else f"set {model.variable} in {cluster}: a path or a repository")
            for model in models_of(launch.pools)),
-         ("next", f"read {directory / 'README.md'}: nodes/*.sh on their nodes"
-          + (f", or {' or '.join(other)}" if other else "")),
+         ("next", f"read {directory / 'README.md'}, then start nodes/*.sh on their nodes"),
          ("measure", f"{bench / 'run.sh'}; then will-it-fit calibrate {bench / 'results'}")],
         [*([caveat[0]] if caveat else []), *recipe_lines(launch)],
         sections={"details": [

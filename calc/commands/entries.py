@@ -262,9 +262,7 @@ def engine_view(engine: Engine, flags: tuple[str, ...], release: str | None) -> 
         for name, entry in data.items()])
     versions = version or f"{engine.versions[0]} to {engine.versions[-1]}"
     counts = Counter(entry["kind"] for entry in data.values())
-    first: list[Block] = [
-        joined(plural(count, kind) for kind, count in counts.items()),
-        f"will-it-fit show {engine.name} NAME prints the history of one"]
+    first: list[Block] = [joined(plural(count, kind) for kind, count in counts.items())]
     if flags:
         first = [Table(("name", "since", "definition", "until"), [
             (name, state, joined(f"{key} {cell_text(value)}" for key, value in it.items()),

@@ -117,8 +117,6 @@ def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool,
     body: list[Block] = [*caveats.values(), *result.reason_lines]
     if result.starts:
         body += [*load_tables(result), *result.step_lines]
-    if result.starts and seen and seen.exceeded:
-        body.append("`will-it-fit search` finds deployments within the limits.")
     if scenario.engine is None:
         body.append("Engine not given: overheads are averages over the engines of this card.")
     body += [words[0] for words in (startup and startup.words(),

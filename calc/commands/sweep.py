@@ -98,6 +98,5 @@ def sweep_view(result: Result) -> View:
     return View(
         f"{fit:,} of {plan.count:,} deployments fit" + (
             "" if plan.every else f", {len(rows):,} {kept} ({wanted})"), data, body=[
-            *left, *([replace(table, rows=table.rows[:SHOWN])] if rows else []),
-            *([f"{len(rows) - SHOWN:,} more: --details"] if len(rows) > SHOWN else [])],
+            *left, *([replace(table, rows=table.rows[:SHOWN])] if rows else [])],
         rows=table, sections={"details": [table]})

@@ -19,8 +19,7 @@ from calc.uncertainty import Amount
 from catalogue import Scenario, symbols
 from catalogue.deployments.admission import announced, underived, unsourced
 from catalogue.reading.files import sentence
-from catalogue.reading.units import DAY, DIMENSIONLESS, HOUR, MINUTE, NONE, human
-from catalogue.reading.units import plain as plain_number
+from catalogue.reading.units import DIMENSIONLESS, NONE, human
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -256,20 +255,6 @@ def pools_line(pools: Sequence[Scenario]) -> str:
 def deployment_id(pools: Sequence[Scenario]) -> str:
     """Identifier of a deployment: its file's, of two pools without their names."""
     return pools[-1].id if len(pools) == 1 else pools[-1].path.stem
-
-
-def duration(seconds: float | None) -> str:
-    """A time in seconds, minutes, hours or days.
-
-    >>> duration(86400.0 * 264), duration(404.8), duration(None)
-    ('264 days', '6.75 min', '–')
-    """
-    if seconds is None:
-        return NONE
-    for unit, length in (("days", DAY), ("h", HOUR), ("min", MINUTE)):
-        if seconds >= 2 * length:
-            return f"{plain_number(seconds / length)} {unit}"
-    return human(seconds, "s")
 
 
 def notes(*scenarios: Scenario) -> dict[str, str]:
