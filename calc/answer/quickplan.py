@@ -67,7 +67,7 @@ _PATHS: dict[str, KeyPath] = {
     "users": ("workload", "concurrency"), "hits": ("mechanisms", "prefix_hit_share"),
     "model": ("model",), "card": ("device",), "cards": ("cluster",), "engine": ("engine",),
     "precision": ("precision",), **{name: ("limits", name) for name in TIMES}}
-_GOAL_PATHS: dict[str, KeyPath] = _PATHS | {
+GOAL_PATHS: dict[str, KeyPath] = _PATHS | {
     "input": ("demand", "input_tokens"), "output": ("demand", "output_tokens"),
     "users": ("demand", "users"), "hits": ("demand", "prefix_hit_share"), "card": ("devices",),
     "cards": ("cards",), "engine": ("engines",), "precision": ("precisions",),
@@ -439,7 +439,7 @@ def goal_plan(*, model: Plain, card: Plain | Sequence[Plain], cards: Plain | Non
 
     Raises ParamsError, one sentence that names the argument, for a value that cannot be used.
     """
-    builder = _Builder({**locals()}, _GOAL_PATHS, flags)
+    builder = _Builder({**locals()}, GOAL_PATHS, flags)
     (its_model, model_name), *devices = builder.entries(
         ("models", "model", model), *(("devices", "card", name) for name in listed(card)))
     nodes = [library.load("nodes", device.node) for device, _ in devices if device.node]

@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 UNMET = 3  # exit code of a goal that nothing meets
 MOST_WORKERS = 8  # processes of one search, by default
-KEYS = {"model": "model", "card": "devices", "cards": "cards.most", "users": "demand.users",
-        "input": "demand.input_tokens", "output": "demand.output_tokens", "engine": "engines",
-        "precision": "precisions", "hits": "demand.prefix_hit_share", "ttft": "limits.ttft",
-        "tpot": "limits.tpot"}
-"""Option -> key of a goal that says the same."""
-OPTIONS = PLAN_OPTIONS | {
+OPTIONS = {name: text for name, text in PLAN_OPTIONS.items() if name != "layout"} | {
     "card": ("NAME,...", "Cards to choose from: catalogue names, e.g. h200, or your own files."),
     "cards": ("NUMBER", "Maximum number of cards (default: four servers' worth)."),
     "users": ("NUMBER", "Concurrent users (default: as many as the limits allow)."),
@@ -57,7 +52,7 @@ LEGEND = (
 @cli_command("search", "--model deepseek-v4-flash --card h20 --cards 16 --users 200 --tpot '33 ms'",
              "r1-64-users-8xh20 --users 100 --ttft 'p90 3 s'", "goal.yml -o plans",
              sections=("details",))
-@plan_options("goal", {name: OPTIONS[name] for name in (*KEYS, "price")})
+@plan_options("goal", OPTIONS)
 @click.option("--confidence", "sure", metavar="SHARE", help=(
     "Minimum share of samples that meet the limits (default: from the goal)."))
 @partial(settings_option, what="goal", example="space.pools=one")
@@ -74,6 +69,7 @@ def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_e
     GOAL is a catalogue name (`will-it-fit list goals`) or your own file (`will-it-fit new goal`).
     Options override its keys. Without a goal, describe one with --model and --card.
     """
+    from calc.answer.quickplan import GOAL_PATHS
     from calc.launching.starting import search
     from calc.searching.goal import load_goal
 
@@ -86,7 +82,8 @@ def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_e
         raise ParamsError(f"--{'save' if save else 'price'}: describes a goal without a file, "
                           f"expected no '{goal[:60]}' beside it.")
     else:
-        changes += [f"{KEYS[name]}={value}" for name, value in options.items() if value is not None]
+        keys = {name: ".".join(path) for name, path in GOAL_PATHS.items()} | {"cards": "cards.most"}
+        changes += [f"{keys[name]}={value}" for name, value in options.items() if value is not None]
     changes += [f"limits.sure={sure}"] if sure else []
     changes += [f"space.{name}=true" for name, is_set in (
         ("any_engine", any_engine), ("any_format", any_format)) if is_set]
