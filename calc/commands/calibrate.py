@@ -74,8 +74,7 @@ def bench_view(results: Results, write: bool) -> View:
             (row["run"], heading(row["metric"]), *(
                 human(row[name], METRICS[row["metric"]]) for name in ("measured", "predicted")),
              span(row["low"], row["high"], METRICS[row["metric"]]),
-             *("" if row[name] is None else "yes" if row[name] else "no"
-               for name in ("inside", "agrees"))) for row in rows]), *remarks]
+             row["inside"], row["agrees"]) for row in rows]), *remarks]
     if results.missing:
         body.append(f"Not measured: {joined(results.missing)}.")
     fitted = None

@@ -18,7 +18,7 @@ from catalogue.deployments.admission import longest_request
 from catalogue.deployments.physics_inputs import USUAL, lacking
 from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.engine import engine_of, launch_blocks, successors_of, thresholds_of
-from catalogue.kinds import KINDS, described, folder_in, kind_of
+from catalogue.kinds import folder_in, kind_of
 from catalogue.library import folder_of, locate
 from catalogue.messages import plural
 from catalogue.models.fields import configurations
@@ -71,15 +71,10 @@ def check_file(file: str, notes: list[str]) -> None:
     what a prediction on a card assumes since its mechanisms do not say it."""
     kind, path = kind_of(file), Path(file)
     check = (CHECKS | {"claims": _check_claims}).get(kind)
-    try:
-        if check is not None:
-            check(path)
-        else:
-            _check_entry(kind, path.stem if folder_in(path) == kind else file)
-    except ParamsError:
-        if kind in KINDS and folder_of(kind) != path.absolute().parent:
-            notes.append(f"{file}: read as {described(kind)}.")
-        raise
+    if check is not None:
+        check(path)
+    else:
+        _check_entry(kind, path.stem if folder_in(path) == kind else file)
     if kind != "devices":
         return
     device = load("devices", file)

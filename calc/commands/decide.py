@@ -133,7 +133,7 @@ def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
         question = Question(plan, other, name, options, report)
         done = {way: analyse(question) for way, analyse in DO.items() if way in wanted}
     value, fits = human(float(plan.at({}, name)[0]), unit_of(name)), bool(plan.fits({})[0])
-    tables = [analysis.table for analysis in done.values()]
+    tables = [analysis.table for analysis in done.values() if analysis.table.rows]
     return View(
         f"{plan.label}: {quantity_label(name)[0]} {value}" + "; it does not fit" * (not fits),
         {"scenario": plan.scenario.id, "quantity": name, "unit": unit_of(name),

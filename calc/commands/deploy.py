@@ -87,7 +87,11 @@ def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
            for model in models_of(launch.pools)),
          ("next", f"read {directory / 'README.md'}, then start nodes/*.sh on their nodes"),
          ("measure", f"{bench / 'run.sh'}; then will-it-fit calibrate {bench / 'results'}")],
-        [*([caveat[0]] if caveat else []), *recipe_lines(launch)],
+        [*([caveat[0]] if caveat else []), *(
+            f"Compared with the published recipe {nearest.recipe} ({name}): "
+            f"{nearest.counts['more']} settings added, {nearest.counts['fewer']} left out, "
+            f"{nearest.counts['other']} with other values; reasons in {recipes.FILE}"
+            for name, nearest in launch.comparisons.items() if nearest)],
         sections={"details": [
             *(words[0] for pool in launch.watched for words in engine_words(
                 pool.pool.scenario, pool.pool.role)), f"Files: {joined(files)}"]})
@@ -111,11 +115,3 @@ def alert_words(pool: Watched) -> str:
         (counts["plan"], f"the planned {plain(pool.predicted.planned)} requests in flight"),
         (counts["prediction"], "the prediction")) if count)
     return f"{down + counts.total()}: {follow}; requests of at most {longest.tokens:,} tokens"
-
-
-def recipe_lines(launch: Launch) -> list[str]:
-    """How many settings differ from the nearest published recipe of each pool."""
-    return [f"Compared with the published recipe {nearest.recipe} ({name}): "
-            f"{nearest.counts['more']} settings added, {nearest.counts['fewer']} left out, "
-            f"{nearest.counts['other']} with other values; reasons in {recipes.FILE}"
-            for name, nearest in launch.comparisons.items() if nearest]
