@@ -185,12 +185,9 @@ def spares_for(level: float, fleet: Fleet, groups: int | None = None) -> int | N
         groups: that are promised, all of them unless told otherwise [1].
     """
     promised = fleet.groups if groups is None else groups
-
-    def level_of(spares: int) -> float:
-        return replace(fleet, spares=spares).promised(promised)
-
     serve = 1 - fleet.restarting
     if at_least(promised, fleet.groups, serve) < level:
         return None
-    spares = bisect_left(range(MOST_SPARES + 1), level, key=level_of)
+    spares = bisect_left(range(MOST_SPARES + 1), level, key=lambda number: replace(
+        fleet, spares=number).promised(promised))
     return spares if spares <= MOST_SPARES else None

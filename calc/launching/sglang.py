@@ -50,11 +50,6 @@ CHAT_SINCE = "0.5.9"  # whose source has the parsers of all families
 # --- flags ----------------------------------------------------------------------------------------
 
 
-def between_npus(scenario: Scenario, release: Release) -> bool:
-    """Whether caches go from card to card of Ascend under SGLang."""
-    return release.name == "sglang" and scenario.device.type == "npu"
-
-
 def flash(scenario: Scenario) -> bool:
     """Whether predictions take FlashMLA to decode: latents in FP8 on Hopper, read as they are
     (``params/kernels/sglang.yml``), where FlashAttention 3 widens them first."""

@@ -294,7 +294,7 @@ def router_of(pools: Sequence[Pool]) -> Router:
         release = nearest(SGLANG if kind == MINI else VLLM,
                           catalogue_of(engine.name).release(engine.version).date)
     store = (f"tcp://{pools[0].hosts[0]}:{STORE_PORT}"
-             if sglang.between_npus(pools[0].scenario, engine) else None)
+             if engine.name == "sglang" and pools[0].scenario.device.type == "npu" else None)
     rows = [*router_flags(pools[0], pools[1], release.name),
             ("--host", "0.0.0.0", "requests come from outside"),
             ("--port", ROUTER_PORT, "of the router")]

@@ -311,10 +311,6 @@ class Space:
             kinds[kinds >= 0], minlength=len(WHY)).tolist(), strict=True)))
         return +counts + Counter({"pipeline": self._layouts_of(base)[1]})
 
-    def _undrafted(self, base: Base, cells: Cells) -> np.ndarray:
-        """Which cells draft where no engine does."""
-        return self._judge.kinds(self.subject(base), cells, kinds=("drafts",)) >= 0
-
     def _kinds(self, base: Base) -> np.ndarray:
         """Why each layout of a base is not loaded, as ``calc.layouts.feasible`` has it."""
         key = base.node, self.most(base)
@@ -343,7 +339,7 @@ class Space:
         if self.goal.space.micro_batches is None:
             exchanged &= cells["expert"] > load_node(base.node).devices_per_node.value
         keep = (cells["micro_batches"] == 1) | exchanged
-        keep &= ~self._undrafted(base, cells)
+        keep &= self._judge.kinds(self.subject(base), cells, kinds=("drafts",)) < 0
         keep &= (cells["prefill_context"] == 0) | deals_prompts(base, cells)
         cells = {name: column[keep] for name, column in cells.items()}
         return cells if self.share is None else cells | {"utilization": self.share(cells)}
