@@ -82,7 +82,8 @@ def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_e
         raise ParamsError(f"--{'save' if save else 'price'}: describes a goal without a file, "
                           f"expected no '{goal[:60]}' beside it.")
     else:
-        keys = {name: ".".join(path) for name, path in GOAL_PATHS.items()} | {"cards": "cards.most"}
+        keys = {name: ".".join(map(str, path)) for name, path in GOAL_PATHS.items()}
+        keys["cards"] = "cards.most"
         changes += [f"{keys[name]}={value}" for name, value in options.items() if value is not None]
     changes += [f"limits.sure={sure}"] if sure else []
     changes += [f"space.{name}=true" for name, is_set in (
