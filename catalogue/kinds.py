@@ -11,6 +11,7 @@ from typing import Any
 from catalogue.entries.entry import Entry
 from catalogue.reading.files import ROOT, ParamsError
 from catalogue.reading.near import nearest_names
+from catalogue.reading.synonyms import key_meant
 from catalogue.reading.yamlfile import read
 
 KINDS = {
@@ -91,7 +92,8 @@ WRITTEN = ("scenarios", "goals", "devices", "models", "nodes", "links", "prices"
 def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | None:
     """The kind whose keys a file has most of; None where it has none.
 
-    A misspelt key counts by half, an unknown one a little against the kind.
+    A key that is misspelt, or called as other tools do, counts by half, an unknown one a little
+    against the kind.
 
     Args:
         data: of the file.
@@ -103,12 +105,23 @@ def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | N
     for kind in dict.fromkeys(filter(None, (usual, *WRITTEN, *KINDS))):
         fields = class_of(kind).model_fields
         own = [key for key in fields if key not in OF_ANY]
-        score = sum(1.0 if key in own else 0.0 if key in fields else
-                    0.5 if nearest_names(str(key), own, 1, SPELT) else -0.1
+        score = sum(1.0 if key in own else 0.0 if key in (*fields, *OF_ANY) else
+                    0.5 if nearest_names(str(key), own, 1, SPELT)
+                    or (kind == "scenarios" and key_meant(str(key))) else -0.1
                     for key in data)
         if score > most:
             best, most = kind, score
     return best
+
+
+def wrapped(data: Mapping[str, Any]) -> str | None:
+    """What to do with a file all of whose keys stand under one, such as ``plan``; else None."""
+    if len(data) != 1:
+        return None
+    (key, inner), = data.items()
+    known = any(key in class_of(kind).model_fields for kind in WRITTEN)
+    return (f"remove '{key}:' and move its keys one level up" if isinstance(inner, dict)
+            and not known and len(inner) > 1 and described_kind(inner) in WRITTEN else None)
 
 
 def described(kind: str) -> str:
@@ -165,6 +178,8 @@ def kind_of(file: str) -> str:
     if path.absolute().parent.name in KINDS:
         return path.absolute().parent.name
     entry = read(path)
+    if problem := wrapped(entry.data):
+        raise ParamsError(f"{entry.where()}: {problem}.")
     kind = "engines" if "releases" in entry.data else described_kind(entry.data)
     if kind == IMPORTED:
         raise ParamsError(f"{entry.where()}: {misfit(file, IMPORTED, 'models')}.")

@@ -6,8 +6,10 @@ A name is resolved in one way for every kind of entry, in whatever case it is wr
 from __future__ import annotations
 
 import contextlib
+import copy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin
@@ -16,11 +18,11 @@ from pydantic import ValidationError
 
 from catalogue.entries import hardware
 from catalogue.entries.entry import Entry
-from catalogue.kinds import KINDS, class_of, described, described_kind, misfit, new
+from catalogue.kinds import KINDS, class_of, described, described_kind, misfit, new, wrapped
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import TYPO, nearest_names
-from catalogue.reading.synonyms import card_key_meant, key_meant
+from catalogue.reading.synonyms import WAYS, card_key_meant, key_meant
 from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.values import (
     Provenance,
@@ -296,11 +298,59 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
             load(kind, file.data["like"], beside=file.path)  # it is told of the base's file then
         origins = {keys: origin for keys, origin in file.origins.items() if keys} | {
             tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
-        raise ParamsError(*refusals(cls, file, error, origins),
+        raise ParamsError(*refusals(cls, file, error, origins, again=partial(
+            _errors, kind, given)),
                           *(_refused_entries(cls, data, path) if alone else ())) from None
     if kind == "devices":
         _check_device(entry, file)
     return entry
+
+
+def _errors(kind: str, given: dict[str, Override], file: YamlFile) -> ValidationError | None:
+    """What pydantic finds in the contents of a file."""
+    cls = class_of(kind)
+    data = {"id": file.path.stem} | _with_base(kind, file)
+    for dotted, override in given.items():
+        _override(cls, data, dotted, override)
+    try:
+        cls.model_validate(data, context=_provenance(data, file.path))
+    except ValidationError as error:
+        return error
+    return None
+
+
+def as_meant(kind: str, file: YamlFile, given: dict[str, Override]) -> YamlFile:
+    """A file with its unknown keys read as those that they mean, or left out."""
+    while (error := _errors(kind, given, file)) and (unknown := _unknown_keys(error, file)):
+        file = _mended(class_of(kind), file, unknown)
+    return file
+
+
+def _unknown_keys(error: ValidationError, file: YamlFile) -> list[KeyPath]:
+    return [item["loc"] for item in error.errors(include_url=False)
+            if item["type"] == "extra_forbidden" and item["loc"] in file.lines
+            and item["loc"] not in file.origins]
+
+
+def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> YamlFile:
+    """A file with unknown keys read as those that they mean, or left out."""
+    data, lines = copy.deepcopy(file.data), dict(file.lines)
+    for keys in unknown:
+        *group, last = keys
+        holder: Any = data
+        for key in group:
+            holder = holder[key]
+        value = holder.pop(last)
+        below = {path[len(keys):]: lines.pop(path) for path in file.lines
+                 if path[:len(keys)] == keys}
+        *above, name = _near(cls, keys, value) or (None,)
+        target: Any = data
+        for key in above:
+            target = target.setdefault(key, {}) if isinstance(target, dict) else None
+        if name is not None and isinstance(target, dict) and name not in target:
+            target[name] = value
+            lines |= {(*above, name, *path): line for path, line in below.items()}
+    return replace(file, data=data, lines=lines)
 
 
 def _refused_entries(cls: type[Entry], data: Any, path: Path) -> Iterator[str]:
@@ -436,7 +486,8 @@ def _inherited(cls: type[Entry], key: str, raw: Any, defaults: Any, path: Path) 
 
 
 def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
-             overridden: Mapping[KeyPath, str], above: tuple[str, ...] = ()) -> list[str]:
+             overridden: Mapping[KeyPath, str], above: tuple[str, ...] = (),
+             again: Callable[[YamlFile], ValidationError | None] = lambda _: None) -> list[str]:
     """Why an entry is refused: a sentence for each mistake, in the order of the file's lines.
 
     Args:
@@ -445,12 +496,30 @@ def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
         error: what pydantic found.
         overridden: keys that are given elsewhere, with their origins.
         above: keys under which the entry stands in its file.
+        again: what pydantic finds in the file as it is meant, under its known keys.
     """
     problems = error.errors(include_url=False)
     foreign = next((item["loc"] for item in problems if item["type"] == "extra_forbidden"
                     and len(item["loc"]) == 1 and item["loc"] not in overridden), None)
     if foreign and not above and (other := _other_kind(cls, file)):
         return [f"{file.where(foreign)}: {other}."]
+    by_line: list[tuple[int, list[str]]] = []
+    found: ValidationError | None = error
+    while found and not above and (unknown := _unknown_keys(found, file)):
+        by_line += _by_line(cls, file, [
+            item for item in found.errors(include_url=False) if item["loc"] in unknown],
+            overridden, above)
+        file = _mended(cls, file, unknown)
+        found = again(file)
+    if found:
+        by_line += _by_line(cls, file, found.errors(include_url=False), overridden, above)
+    return [text for _, texts in sorted(by_line) for text in texts]
+
+
+def _by_line(cls: type[Entry], file: YamlFile, problems: Iterable[Any],
+             overridden: Mapping[KeyPath, str], above: tuple[str, ...]
+             ) -> list[tuple[int, list[str]]]:
+    """A sentence for each mistake, with its line; arguments as of :func:`refusals`."""
     misspelt = {_near(cls, item["loc"]) for item in problems if item["type"] == "extra_forbidden"}
     wrong_defaults = {item["loc"][-1] for item in problems if item["loc"][0:1] == ("defaults",)}
     problems_by_line: list[tuple[int, list[str]]] = []
@@ -466,10 +535,10 @@ def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
             line, text = _refusal(cls, file, item, one, overridden, above)
             of_lines.setdefault(line, text)
         problems_by_line.append((min(of_lines), [*of_lines.values()]))
-    return [text for _, texts in sorted(problems_by_line) for text in texts]
+    return problems_by_line
 
 
-def _near(cls: type[Entry], keys: KeyPath) -> KeyPath | None:
+def _near(cls: type[Entry], keys: KeyPath, value: Any = None) -> KeyPath | None:
     """The keys that are meant by some of which the last is unknown: what it abbreviates (``tp``),
     those of another group, what other tools call so, or the nearest; None where none is near."""
     *group, last = map(str, keys)
@@ -485,15 +554,28 @@ def _near(cls: type[Entry], keys: KeyPath) -> KeyPath | None:
         return (*group, initials[last])
     if groups:
         return groups[0], last
+    if meant == "cluster" and isinstance(value, str):
+        meant = "device"  # of hardware
     if meant and meant != ".".join((*group, last)):
         return tuple(meant.split("."))
-    near = nearest_names(last, fields, 1)
+    if {"workload", "demand"} & own and last in WAYS:
+        return None
+    near = nearest_names(last, fields, 1, TYPO)
     return (*group, near[0]) if near else None
 
 
 def _meant_key(near: KeyPath, keys: KeyPath) -> str:
     """A key that is meant, with its group where that is another."""
     return f"did you mean '{near[-1] if near[:-1] == keys[:-1] else '.'.join(map(str, near))}'"
+
+
+def _key_hint(cls: type[Entry], keys: KeyPath, value: Any) -> str:
+    """What to write in place of an unknown key."""
+    if {"workload", "demand"} & cls.model_fields.keys() and keys[-1] in WAYS:
+        return WAYS[str(keys[-1])]
+    near = _near(cls, keys, value)
+    return (_meant_key(near, keys) if near
+            else f"expected one of {', '.join(fields_at(cls, keys[:-1]))}")
 
 
 def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
@@ -513,11 +595,9 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
     name = ".".join(str(key)[:60] for key in keys)
     match problem["type"]:
         case "extra_forbidden":
-            near = _near(cls, keys[len(above):])
             if wide := full_width(str(keys[-1])):
                 return line, f"{where}: {wide} in '{name}', write {half_width(str(keys[-1]))}."
-            hint = (_meant_key(near, keys[len(above):]) if near else
-                    f"expected one of {', '.join(fields_at(cls, keys[len(above):-1]))}")
+            hint = _key_hint(cls, keys[len(above):], problem["input"])
             return line, f"{where}: unknown key '{name}', {hint}."
         case "missing":
             return line, f"{where}: the key '{name}' is missing{_sample(cls, keys[len(above):])}."
@@ -574,6 +654,9 @@ def _sample(cls: type[Entry], keys: KeyPath) -> str:
 
 def _other_kind(cls: type[Entry], file: YamlFile) -> str | None:
     """That a file describes an entry of another kind, and what takes it."""
+    if problem := wrapped({key: raw for key, raw in file.data.items()
+                           if (key,) in file.lines}):
+        return problem
     expected = next((kind for kind in KINDS if class_of(kind) is cls), None)
     of = described_kind(file.data, expected) if expected else None
     return misfit(file.name, of, expected) if of and expected and of != expected else None
@@ -627,8 +710,6 @@ def _override(cls: type[Entry], data: dict[str, Any], dotted: str,
     field = owner.model_fields.get(last)
     if field is None or last in NOT_SET:
         keys = (*parents, last)
-        near = _near(cls, keys)
-        raise ParamsError(f"{override.origin}: unknown key '{last}', " + (
-            _meant_key(near, keys) if near
-            else f"expected one of {', '.join(fields_at(owner, ()))}") + ".")
+        raise ParamsError(f"{override.origin}: unknown key '{last}', "
+                          f"{_key_hint(cls, keys, override.raw)}.")
     target[last] = given if _is_quantity(field.annotation) else override.raw

@@ -197,10 +197,11 @@ def _family(path: Path, device: str | Path | None = None) -> Family:
         single = load_scenario(path, device)
         return Family(single.id, single.title, single.file.note, single.file.section, (single,))
     base = of_the_whole(file)
-    engine = running_engine(base)
-    shared: ScenarioFile = library.load("scenarios", path,
-                                        file=underlaid(base, engine) if engine else base)
     mistakes, of = Mistakes(), dict[str, Scenario]()
+    with mistakes:
+        engine = running_engine(base)
+        shared: ScenarioFile = library.load("scenarios", path,
+                                            file=underlaid(base, engine) if engine else base)
     for key in keys:
         with mistakes:
             of[key] = load_scenario(f"{path}{SEPARATOR}{key}", device)
@@ -398,7 +399,10 @@ def _checked(raw: YamlFile, given: dict[str, Override]) -> tuple[ScenarioFile, R
                                           file=underlaid(raw, engine) if engine else raw)
     if mistakes:
         with mistakes:
-            check_devices_of(raw)
+            meant = library.as_meant("scenarios", raw, given)
+            running_engine(meant, given)
+        with mistakes:
+            check_devices_of(meant)
     mistakes.report()
     return file, engine
 

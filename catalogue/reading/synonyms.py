@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from catalogue.reading.near import nearest_names
 
 _SPELLINGS = {
-    "model": "model_path model_id model_name hf_model served_model_name",
-    "device": "gpu gpu_type gpu_name accelerator device card hardware npu system",
-    "engine": "backend framework engine_name",
+    "title": "name plan_name",
+    "model": "model_path checkpoint model_id model_name hf_model served_model_name",
+    "device": "gpu gpu_type gpu_name accelerator accelerator_type device card card_type npu system",
+    "engine": "backend framework engine_name inference_engine serving_engine",
     "precision": "quantization quant dtype torch_dtype kv_cache_dtype weight_dtype weights "
                  "load_format data_type format",
     "cluster.devices": "gpus num_gpus n_gpus ngpus gpu_count num_devices num_cards cards "
-                       "world_size total_gpus npus",
-    "cluster.nodes": "nnodes num_nodes n_nodes nodes servers",
+                       "world_size total_gpus npus num_npus devices",
+    "cluster.nodes": "nnodes num_nodes n_nodes nodes servers num_servers",
+    "cluster": "hardware",
+    "parallelism": "parallel layout",
+    "workload": "traffic load request benchmark",
+    "limits": "slo slos sla slas targets",
     "parallelism.tensor_parallel": "tp tp_size tensor_parallel_size tensor_parallel "
                                    "tensor_model_parallel_size",
     "parallelism.pipeline_parallel": "pp pp_size pipeline_parallel_size pipeline_parallel",
@@ -28,7 +35,8 @@ _SPELLINGS = {
                             "concurrent_requests concurrent_users max_bs",
     "workload.requests": "num_prompts num_requests request_count",
     "workload.context_tokens": "max_model_len context_length max_seq_len max_context_length "
-                               "max_input_len context_len max_total_tokens context",
+                               "max_input_len context_len max_total_tokens context "
+                               "context_window",
     "workload.input_tokens": "isl input_len input_length random_input_len random_input input "
                              "prompt_len prompt_length prompt_tokens prefill_tokens "
                              "synthetic_input_tokens_mean",
@@ -43,12 +51,25 @@ _SPELLINGS = {
                                    "free_gpu_memory_fraction kv_cache_free_gpu_mem_fraction",
     "workload.draft_tokens": "num_speculative_tokens speculative_num_draft_tokens "
                              "speculative_num_steps speculative_config mtp "
+                             "mtp_layers mtp_tokens "
                              "num_nextn_predict_layers",
     "workload.host_cache": "swap_space cpu_offload_gb hicache_size",
-    "limits.ttft": "ttft_slo slo_ttft max_ttft", "limits.tpot": "tpot_slo slo_tpot max_tpot itl",
+    "limits.ttft": "ttft ttft_ms ttft_slo slo_ttft max_ttft first_token time_to_first_token",
+    "limits.tpot": "tpot tpot_ms tpot_slo slo_tpot max_tpot itl itl_ms inter_token_latency speed "
+                   "time_per_output_token",
     "mechanisms.prefix_hit_share": "prefix_hit_share cache_hit_rate prefix_hit_rate hit_rate hits "
                                    "enable_prefix_caching prefix_caching enable_prefix_cache"}
 """Key of a deployment -> options and keys of other tools that say the same."""
+WAYS = {words: way for keys, way in {
+    "price prices cost price_per_hour":
+        "prices do not belong here, `will-it-fit cost --price` takes them",
+    "memory gpu_memory vram network interconnect kv_cache":
+        "this follows from the card and the precision, remove it",
+    "enable_dp_attention dp_attention": "write parallelism: {data_parallel: 8, tensor_parallel: 1}",
+    "version engine_version": "write it as part of the engine, such as engine: sglang@0.5.4",
+    "prefill decode": "write variants: {prefill: ..., decode: ...} and pools: [prefill, decode]"
+}.items() for words in keys.split()}
+"""Key that a deployment or a goal does not have -> what to write in its place."""
 _KEYS = {word: key for key, words in _SPELLINGS.items() for word in words.split()}
 _OF_A_CARD = {word: key for key, words in {
     "vendor": "maker manufacturer brand company", "node": "server system host_node",
@@ -58,6 +79,7 @@ _OF_A_CARD = {word: key for key, words in {
     "power": "tdp tdp_watts max_power"}.items() for word in words.split()}
 """What data sheets call the keys of a card -> its key."""
 _OF_A_GOAL = {
+    "workload": "demand", "cluster": "cards", "parallelism": "space",
     "device": "devices", "engine": "engines", "precision": "precisions",
     "cluster.devices": "cards.most", "parallelism.tensor_parallel": "space.tensor",
     "parallelism.pipeline_parallel": "space.pipeline", "parallelism.data_parallel": "space.data",
@@ -93,7 +115,9 @@ def key_meant(word: str, goal: bool = False) -> str | None:
     >>> key_meant("--max-running-requests"), key_meant("max_model_len"), key_meant("tp", goal=True)
     ('workload.concurrency', 'workload.context_tokens', 'space.tensor')
     """
-    name = word.strip("-").replace("-", "_").casefold()
+    name = re.sub(r"[\s-]+", "_", word.strip("-")).casefold()
+    if name in WAYS:
+        return None
     near = [name] if name in _KEYS or len(name) < LONG else nearest_names(name, _KEYS, 1, SURE)
     key = _KEYS.get(near[0]) if near else None
     return _OF_A_GOAL.get(key, key) if key and goal else key

@@ -44,6 +44,8 @@ CASES = [  # file, text of it, text in its place, line and message
      "26: unknown key 'workload.max_model_len', did you mean 'context_tokens'."),
     ("scenarios/s0-scenario-1", "  tensor_parallel:", "  max_model_len: 9\n  tensor_parallel:",
      "12: unknown key 'parallelism.max_model_len', did you mean 'workload.context_tokens'."),
+    ("scenarios/s0-scenario-1", "parallelism:\n", "version: 0.5.4\nparallelism:\n",
+     "11: unknown key 'version', write it as part of the engine, such as engine: sglang@0.5.4."),
     ("devices", "range: [0.7, 0.9]", "range: 0.7-0.9",
      "7: hbm_efficiency.range: expected both ends of a range, such as [0.6, 0.8]."),
     ("devices", "vendor: Nobody", "vendor: 910",

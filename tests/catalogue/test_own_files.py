@@ -96,7 +96,17 @@ def test_all_mistakes_of_a_plan_and_its_card_are_reported_at_once(tmp_path):
      {"mine.yml:1", "mine.yml:4", "card.yml:2", "card.yml:3", "card.yml:4", "card.yml:1"}),
     ("scenarios", PLAN.strip().replace("falcon-128.yml", "nvidia-h200-sxm") + "\nvariants:\n"
      "  few: {parallelism: {tensor_parallel: 3}}\n  many: {cluster: {nodes: none}}\n",
-     {"mine.yml:7", "mine.yml:8"})])
+     {"mine.yml:7", "mine.yml:8"}),
+    ("scenarios", "model_path: deepsek-v3\nhardware: h20\ngpus: many\nframework: vlm\n"
+     "quantization: fp7\ntp: none\nslo: {itl: 30 GB}\ntraffic:\n  users: 1.5\n  isl: 2 ms\n"
+     "  output_tokens: 9\nprice: 2\n",
+     {*(f"mine.yml:{line}" for line in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12))}),
+    ("scenarios", PLAN.strip().replace("falcon-128.yml", "nvidia-h200-sxm") + "\nspeeed: 1\n"
+     "cluster: {nodes: 2}\n", {"mine.yml:4", "mine.yml:6"}),
+    ("scenarios", PLAN.strip().replace("falcon-128.yml", "nvidia-h200-sxm") + "\nvariants:\n"
+     "  few: {parallelism: {a: 3}}\n  many: {cluster: {b: 2}}\n", {"mine.yml:7", "mine.yml:8"}),
+    ("scenarios", "plan:\n  model: deepseek-v3\n  parallelism: {tensor_parallel: 8}\n",
+     {"mine.yml:1"})])
 def test_all_mistakes_of_a_goal_and_of_variants_are_reported_at_once(tmp_path, kind, text, lines):
     write(tmp_path, "card", MISTAKEN_CARD)
     load = catalogue.load_family if kind == "scenarios" else partial(catalogue.load, kind)
