@@ -31,10 +31,8 @@ GROUPS: dict[str, Commands] = {
         "estimate": ("estimate", "Does a deployment fit? How fast is it? What limits it?"),
         "search": ("search", "Find the best deployments for a number of users and latency limits."),
         "simulate": ("simulate", "Simulate requests step by step: latency percentiles, goodput."),
-        "cost": ("cost", "Cost per token, energy, total cost of ownership; break-even against an "
-                         "API."),
-        "capacity": ("capacity", "Replicas needed for a day's traffic; spare servers; KV-cache "
-                                 "tiers."),
+        "cost": ("cost", "Cost per token, energy, cost of ownership; break-even against an API."),
+        "capacity": ("capacity", "Replicas for a day's traffic; spare servers; KV-cache tiers."),
         "decide": ("decide", "Sensitivity analysis: which inputs does a result depend on?"),
         "sweep": ("sweep", "Evaluate many variants of a deployment; keep the Pareto front.")},
     "Deploy and measure": {

@@ -74,11 +74,9 @@ def cli_command(name: str, *examples: str, sections: Sequence[str] = (), table: 
         declared.params += [click.Option([f"--{section}", f"show_{section}"], is_flag=True,
                                          help=f"Print {SECTIONS[section]}.")
                             for section in sections]
-        if table:
-            declared.params.append(click.Option(["--csv", "as_csv"], is_flag=True,
-                                                help="Print the table as CSV, in SI units."))
-        declared.params.append(click.Option(["--json", "as_json"], is_flag=True,
-                                            help="Print JSON; quantities are in SI units."))
+        for form in ("csv", "json") if table else ("json",):
+            declared.params.append(click.Option([f"--{form}", f"as_{form}"], is_flag=True,
+                                                help=f"Print {form.upper()}, in SI units."))
         return declared
 
     return declare
