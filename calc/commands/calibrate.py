@@ -40,12 +40,9 @@ def command(name: str, write: bool) -> View:
         return bench_view(bench.read(path), write)
     chosen: CalibrationFile = library.load("calibrations", name)
     fitted, ranges = fit_calibration(name)
-    stored = ""
     if write:
         path = library.locate("calibrations", name)
-        shown = display_path(path)
-        store(path, with_fitted(path.read_text(encoding="utf-8"), fitted), name=shown)
-        stored = f"Stored in {shown}."
+        store(path, with_fitted(path.read_text("utf-8"), fitted), name=display_path(path))
     extent = joined(f"{name.replace('_', ' ')} {low:g} to {high:g}"
                     for name, (low, high) in fitted.extent.items())
     return View(
@@ -56,7 +53,7 @@ def command(name: str, write: bool) -> View:
              "outside" if abs(z) > NORMAL_90 else "inside")
             for (name, value), z, (low, high) in zip(
                 fitted.values.items(), fitted.coordinates, ranges.values(), strict=True)]),
-            f"Valid for {extent}.", *filter(None, [stored])])
+            f"Valid for {extent}.", *([f"Stored in {display_path(path)}."] if write else [])])
 
 
 def unit_of(mechanism: str) -> str:

@@ -48,8 +48,7 @@ def comparison_view(deployment: str | YamlFile, engines: str, settings: Sequence
         ("fits", *("yes" if result.fits else "no" for result in results))]
     rows += [(heading(name), *(result.quantities[name] for result in results))
              for name in SHOWN if all(name in result.reported for result in results)]
-    title = scenarios[0].heading["en"]
-    return View(f"{title}: {len(names)} engines", data,
+    return View(f"{scenarios[0].heading['en']}: {len(names)} engines", data,
                 body=[Table(("", *columns), rows), *notes(*scenarios).values(),
                       *map(difference_table, items)])
 

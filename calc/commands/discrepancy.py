@@ -35,13 +35,12 @@ def command(write: bool) -> View:
               for name, of in data["classes"].items() for metric, own in of.items()]
     growth = [of | {"quantity": metric, "measured by": classes.load_label(load)[0]}
               for load, of_load in data["growth"].items() for metric, of in of_load.items()]
-    written = []
+    path = library.locate("discrepancies", classes.UNCALIBRATED)
     if write:
-        path = library.locate("discrepancies", classes.UNCALIBRATED)
         store(path, with_estimates(path.read_text("utf-8"), estimates), name=display_path(path))
-        written.append(f"stored in {display_path(path)}")
     return View(f"Error of the formulas in {len(estimates.classes)} classes", data, body=[
         Table.of(errors, "class", "quantity", "systems", "rows", "down", "up", "within", "inside",
                  "high/low"),
         Table.of(growth, "quantity", "measured by", "down", "up", "pairs", "systems", "inside",
-                 title="Growth beyond the measured range"), *written])
+                 title="Growth beyond the measured range"),
+        *([f"stored in {display_path(path)}"] if write else [])])

@@ -116,7 +116,7 @@ def list_command(kind: str | None) -> View:
     data = {entry.id: summary(kind, entry) for entry in entries}
     return View(f"{len(entries)} {usual_name(kind)}", {"entries": data}, body=[Table(
         ("identifier", *(name.replace("device", "card") for name in next(iter(data.values())))),
-        [(name, *(cell if cell is None or isinstance(cell, int | float) else cell_text(cell)
+        [(name, *(cell_text(cell) if isinstance(cell, dict | list) else cell
                   for cell in row.values())) for name, row in data.items()],
         units={"card_bandwidth": "B/s"})])
 

@@ -53,12 +53,9 @@ def command(config: str, output: str | None, name: str | None, source: str | Non
 
 def format_line(published: Published) -> list[str]:
     """The published format of the weights, and what to do where it is not recognised."""
-    if not published.stated:
-        return []
     advice = (f"taken as precision {published.precision}" if published.precision else
-              "not recognised; name one of `will-it-fit list precisions` or a file of your own "
-              "under weights: in the model file")
-    return [f"published weights: {published.stated}, {advice}."]
+              "not recognised; name a precision or a file of your own under weights:")
+    return [f"published weights: {published.stated}, {advice}."] if published.stated else []
 
 
 def write_model(target: Path, text: str, force: bool) -> str:

@@ -39,8 +39,6 @@ def command(file: str, scenario: str | None, settings: tuple[str, ...], output: 
                   else named_deployment(log, path, settings))
     terms = startup_terms(deployment, log.printed, log.length)
     wrong = wrong_term(terms)
-    if output:
-        store_log(Path(output), path, log, deployment)
     engine = deployment.running.stated if deployment.running else log.engine
     body: list[Block] = [term_table(log, terms)]
     if log.refused:
@@ -50,6 +48,7 @@ def command(file: str, scenario: str | None, settings: tuple[str, ...], output: 
         body.append(f"The log does not state the release: the latest is assumed; use --set "
                     f"engine={log.engine}@RELEASE.")
     if output:
+        store_log(Path(output), path, log, deployment)
         body.append(f"Stored in {output}.")
     return View(f"{verdict(terms, wrong)}: {engine}, {deployment.model.id} in "
                 f"{deployment.precision.id} on {deployment.devices} × {deployment.device.id}",
