@@ -11,10 +11,6 @@ from catalogue.deployments.loading import SHORT
 from catalogue.reading.near import TYPO, nearest_names
 from catalogue.reading.synonyms import OPTIONS, key_meant
 
-RENAMED = {"questions": "requests-per-user", "user-requests": "requests-per-user",
-           "cards": "scaling", "promise": "availability", "sure": "confidence",
-           "scenario": "deployment"}
-"""Option of earlier releases -> its present name."""
 COMMANDS = {**{name: f"dev {name}" for name in ("audit", "validate", "discrepancy", "kernels")},
             **{name: f"list {name}' or 'show NAME" for name in (
                 "models", "devices", "links", "nodes", "scenarios", "engines")}}
@@ -80,11 +76,8 @@ def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[s
     own = {opt.lstrip("-"): param for param in command.params for opt in param.opts
            if isinstance(param, click.Option)}
     stem = option.lstrip("-").replace("_", "-")
-    if RENAMED.get(stem) in own:
-        stem = RENAMED[stem]
-    names = [stem, *nearest_names(stem, own, 1, TYPO)]
-    if stem in own or len(names) > 1:
-        return f"{name} has no option {option}, did you mean {own[names[-1]].opts[0]}?"
+    if near := [stem] if stem in own else nearest_names(stem, own, 1, TYPO):
+        return f"{name} has no option {option}, did you mean {own[near[0]].opts[0]}?"
     is_search = "goal" in [param.name for param in command.params]
     if key := key_meant(option):
         short = OPTIONS.get(key)
