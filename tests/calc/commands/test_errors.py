@@ -26,7 +26,7 @@ SENTENCES = [
     ("estimate mine.yml --max-num-seq 8", "did you mean --set workload.concurrency=8?"),
     ("search --card h20 --tpot 50ms --tp 8", "did you mean --set space.tensor=8?"),
     ("simulate mine.yml --request-rate 3", "did you mean --rate 3?"),
-    ("cost mine.yml --tpot 50ms", "cost has no option --tpot; `will-it-fit cost --help` lists"),
+    ("cost mine.yml --any-engine", "no option --any-engine; `will-it-fit cost --help` lists"),
     ("estimate --modle r1", "did you mean --model?"), ("estimate -x", "estimate --help"),
     ("estimate mine.yml --set tp = 8", "KEY=VALUE without spaces, such as --set tp=8."),
     ("search --card h20，h200", "--card: a full-width '，', write --card h20,h200."),
