@@ -177,7 +177,7 @@ def kind_of(file: str) -> str:
         return folder
     if path.absolute().parent.name in KINDS:
         return path.absolute().parent.name
-    entry = read(path)
+    entry = read(path, as_meant=True)
     if problem := wrapped(entry.data):
         raise ParamsError(f"{entry.where()}: {problem}.")
     kind = "engines" if "releases" in entry.data else described_kind(entry.data)

@@ -137,7 +137,8 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
     if stands(kind, text) and not (beside and yamlfile.is_own(beside)):
         return file_of(kind, text)
     neighbour = (beside.parent if beside else Path()) / f"{text}.yml"
-    if is_file(neighbour) and neighbour != beside and yamlfile.is_own(neighbour):
+    if is_file(neighbour) and neighbour != beside and yamlfile.is_own(neighbour) and (
+            _may_be(kind, neighbour) or _meant(kind, text) is None):
         refuse_named_twice(kind, text, neighbour)
         return neighbour
     named = _meant(kind, text)
@@ -147,6 +148,15 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
         raise ParamsError(f"'{text}' is a folder, expected a file or the name of {described(kind)}."
                           if is_folder(Path(text)) else _unknown(kind, text))
     return file_of(kind, named)
+
+
+def _may_be(kind: str, file: Path) -> bool:
+    """Whether a reader's file may be of a kind: not where it clearly describes another."""
+    try:
+        of = described_kind(yamlfile.read(file, as_meant=True).data, kind)
+    except ParamsError:
+        return True
+    return of is None or of == kind
 
 
 def refuse_named_twice(kind: str, text: str, file: Path) -> None:
@@ -298,9 +308,11 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
             load(kind, file.data["like"], beside=file.path)  # it is told of the base's file then
         origins = {keys: origin for keys, origin in file.origins.items() if keys} | {
             tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
-        raise ParamsError(*refusals(cls, file, error, origins, again=partial(
+        raise ParamsError(*file.mistakes, *refusals(cls, file, error, origins, again=partial(
             _errors, kind, given)),
                           *(_refused_entries(cls, data, path) if alone else ())) from None
+    if file.mistakes:
+        raise ParamsError(*file.mistakes)
     if kind == "devices":
         _check_device(entry, file)
     return entry
@@ -416,7 +428,7 @@ def _check_device(device: hardware.Device, file: YamlFile) -> None:
 
 def read(path: Path) -> YamlFile:
     """The file of an entry, not yet validated; refuses one that names itself."""
-    file = yamlfile.read(path)
+    file = yamlfile.read(path, as_meant=True)
     if "id" in file.data:
         raise ParamsError(f"{file.where(('id',))}: the key 'id' is the file's name, leave it out.")
     return file
@@ -443,7 +455,10 @@ def _with_base(kind: str, file: YamlFile, passed: tuple[Path, ...] = ()) -> dict
         raise ParamsError(f"{where}: like: {error}") from None
     if path.resolve() in (file.path.resolve(), *passed):
         raise ParamsError(f"{where}: '{reference}' is in turn like this {kind[:-1]}.")
-    base = _with_base(kind, read(path), (*passed, file.path.resolve()))
+    of_base = read(path)
+    if of_base.mistakes:
+        raise ParamsError(*of_base.mistakes)
+    base = _with_base(kind, of_base, (*passed, file.path.resolve()))
     defaults = _defaults(base, path)
     return over({key: _inherited(cls, key, raw, defaults, path)
                   for key, raw in base.items()

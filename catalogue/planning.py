@@ -167,6 +167,13 @@ class CardRange(Entry):
     fewest: Cards = 1
     most: Cards | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_number(cls, raw: Any) -> Any:
+        if isinstance(raw, str) and (number := re.match(r"\d+", raw)):
+            raise ValueError(f"expected a number of cards: write {{most: {number[0]}}}")
+        return {"most": raw} if type(raw) is int else raw
+
     def violations(self) -> Iterator[Problem]:
         """Fewest and most in their order."""
         if self.most is not None and self.fewest > self.most:
@@ -333,6 +340,19 @@ class Space(Entry):
     memory_utilization: Annotated[list[Percent], Field(min_length=1)] | None = None
     host_cache: Annotated[list[HostMemory], Field(min_length=1)] | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_lists(cls, raw: Any) -> Any:
+        if not isinstance(raw, (dict, cls)):
+            raise ValueError("expected lists of what is tried: write {tensor: [4, 8]}, or remove "
+                             "it")
+        return raw
+
+
+def _listed(raw: Any) -> Any:
+    """A name stands for a list of it."""
+    return [raw] if isinstance(raw, str) else raw
+
 
 def _offers(raw: Any) -> Any:
     """Names stand for offers of a device."""
@@ -373,8 +393,8 @@ class Goal(Titled):
     cards: CardRange = CardRange()
     demand: Demand
     limits: Limits = Limits()
-    precisions: list[PrecisionName] | None = None
-    engines: list[EngineName] | None = None
+    precisions: Annotated[list[PrecisionName] | None, BeforeValidator(_listed)] = None
+    engines: Annotated[list[EngineName] | None, BeforeValidator(_listed)] = None
     objectives: Annotated[list[Objective], Field(min_length=1)] | None = None
     space: Space = Space()
     ownership: Ownership = "own"

@@ -75,6 +75,10 @@ def check_file(file: str, notes: list[str]) -> None:
         check(path)
     else:
         _check_entry(kind, path.stem if folder_in(path) == kind else file)
+    if kind == "scenarios" and "pools" not in (raw := yamlfile.read(path)).data and {
+            "prefill", "decode"} <= (raw.data.get("variants") or {}).keys():
+        notes.append(f"{raw.where(('variants',))}: variants: two deployments; if they are pools of "
+                     "one, add pools: [prefill, decode].")
     if kind != "devices":
         return
     device = load("devices", file)

@@ -287,11 +287,13 @@ def expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     if cut.slices:
         yield from slice_problems(subject, cut)
     elif (tp * dp) % ep or (ep % tp and tp % ep):
+        fitting = [str(size) for size in range(1, tp * dp + 1)
+                   if (tp * dp) % size == 0 and (size % tp == 0 or tp % size == 0)]
+        sizes = ", ".join(fitting)
         yield problem_of(DIVISION, EXPERTS, lambda: say(
             "expert-parallel-of-does-not",
             f"expert_parallel of {ep} does not fit tensor x data parallel = {tp} x {dp}, expected "
-            f"a divisor of {tp * dp} that divides {tp} or is a multiple of it",
-            ep=ep, tp=tp, dp=dp, ranks=tp * dp), expert=ep, ranks=tp * dp)
+            f"one of {sizes}", ep=ep, tp=tp, dp=dp, sizes=sizes), expert=ep, ranks=tp * dp)
     if cut.shared_ranks:
         yield from shared_expert_problems(subject, cut)
     routed, copies = int(subject.numbers["n_routed_experts"]), cut.spares

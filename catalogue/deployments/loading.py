@@ -137,7 +137,8 @@ def overlaid(file: YamlFile, key: str) -> YamlFile:
     at: KeyPath = ("variants", key)
     lines = file.lines | {keys[len(at):]: line for keys, line in file.lines.items()
                           if keys[:len(at)] == at and len(keys) > len(at)}
-    return YamlFile(file.path, data | {"id": f"{file.path.stem}-{key}"}, lines)
+    return YamlFile(file.path, data | {"id": f"{file.path.stem}-{key}"}, lines,
+                    mistakes=file.mistakes)
 
 
 def of_the_whole(file: YamlFile) -> YamlFile:
@@ -148,7 +149,8 @@ def of_the_whole(file: YamlFile) -> YamlFile:
     data = {name: raw for name, raw in first.data.items() if name != "note"} | own
     lines = first.lines | {keys: line for keys, line in file.lines.items()
                            if keys and keys[0] in own}
-    return YamlFile(file.path, data | {"id": file.path.stem}, lines)
+    return YamlFile(file.path, data | {"id": file.path.stem}, lines,
+                    mistakes=file.mistakes)
 
 
 SHORT = {"tp": "parallelism.tensor_parallel", "pp": "parallelism.pipeline_parallel",
@@ -191,7 +193,7 @@ def load_family(reference: str | Path, device: str | Path | None = None) -> Fami
 
 
 def _family(path: Path, device: str | Path | None = None) -> Family:
-    file = yamlfile.read(path)
+    file = yamlfile.read(path, as_meant=True)
     keys = variant_keys(file)
     if not keys:
         single = load_scenario(path, device)

@@ -379,6 +379,11 @@ class Cluster(Entry):
     nodes: Count = usual(1)
     devices: Count | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_number(cls, raw: Any) -> Any:
+        return {"devices": raw} if type(raw) is int else raw
+
     def cards(self, node: Node) -> int:
         """Devices of the deployment, on servers of a kind [1]."""
         return int(self.devices.value if self.devices

@@ -6,8 +6,9 @@ import re
 
 import yaml
 
+_WIDE_COLON = r"\s*(- )?[A-Za-z_]\w*\s*："
 _NOWHERE = {  # beginnings of lines that no parameter file has -> what is wrong with them
-    r"\s*(- )?[A-Za-z_]\w*\s*：": "a full-width colon '：', write ': '",
+    _WIDE_COLON: "a full-width colon '：', write ': '",
     r"(<{7}|={7}|>{7})(\s|$)": "a merge conflict is not resolved",
     r"```": "a code fence of Markdown, expected YAML alone",
     r"\+\s*[A-Za-z_]\w*:": "a line of a diff, expected the file itself",
@@ -72,6 +73,16 @@ def explained(text: str, error: yaml.YAMLError) -> tuple[int, str]:
     return (_open_quote(rows[:line]) or _matched(_NOWHERE, rows[:line])
             or (None if "not closed" in cause else _matched(_AT_ERROR, rows[:at], at))
             or (at, cause))
+
+
+def ascii_colons(text: str) -> tuple[str, dict[int, str]]:
+    """A text with ``: `` in place of full-width colons after keys, and by line what was wrong."""
+    rows, wrong = text.split("\n"), {}
+    for number, row in enumerate(rows, 1):
+        if match := re.match(_WIDE_COLON, row):
+            rows[number - 1] = f"{match[0][:-1].rstrip()}: {row[match.end():].lstrip()}"
+            wrong[number] = _NOWHERE[_WIDE_COLON]
+    return "\n".join(rows), wrong
 
 
 def foreign(text: str) -> tuple[int, str] | None:

@@ -8,7 +8,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -41,13 +41,14 @@ class YamlFile:
     """A parsed file: ``data`` (plain Python) and the line on which each key path stands.
 
     Contents that come from options instead of a file have ``origins``: the option of each key
-    path, that of ``()`` for all others.
+    path, that of ``()`` for all others. ``mistakes``: of its syntax, which were read as meant.
     """
 
     path: Path
     data: dict[str, Any]
     lines: dict[KeyPath, int]
     origins: Mapping[KeyPath, str] = field(default_factory=dict)
+    mistakes: tuple[str, ...] = ()
 
     def word(self, keys: KeyPath, value: bool) -> str:
         """How a truth value under some keys is written: ``no``, ``off``, ``false``."""
@@ -82,15 +83,19 @@ def is_own(path: Path) -> bool:
     return not resolved.is_relative_to(ROOT) or resolved.is_relative_to(ROOT / "templates")
 
 
-def read(path: Path, last: str | None = None) -> YamlFile:
+def read(path: Path, last: str | None = None, as_meant: bool = False) -> YamlFile:
     """Parse a YAML mapping, up to what stands under a key if one is given.
 
     Raises ParamsError for a file that is missing, too large, not YAML, not a mapping, nested too
-    deep, or that uses anchors, aliases, tags or a key twice.
+    deep, or that uses anchors, aliases, tags or a key twice, and, unless it is read as meant, for
+    the file's ``mistakes``.
     """
     raw = read_small(path, "a parameter file")
     note(path, raw)
-    return parse(path, raw, last)
+    file = parse(path, raw, last)
+    if file.mistakes and not as_meant:
+        raise ParamsError(*file.mistakes)
+    return file
 
 
 def note(path: Path, raw: bytes | None = None) -> None:
@@ -155,13 +160,28 @@ def parse(path: Path, raw: bytes, last: str | None = None) -> YamlFile:
     """
     try:
         text = raw.decode("utf-8")
-        reader = _Reader(path, text, last)
-        return YamlFile(path, reader.document(), reader.lines)
     except UnicodeDecodeError:
         name = display_path(path)
         is_text = b"\0" not in raw or raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
         raise ParamsError(f"{name}: not UTF-8 text, save it with the encoding UTF-8." if is_text
                           else f"{name}: not a text, expected a YAML file.") from None
+    try:
+        return _parsed(path, text, last)
+    except ParamsError as error:
+        mended, wrong = syntax.ascii_colons(text)
+        if not wrong:
+            raise
+        mistakes = [f"{display_path(path)}:{line}: {cause}." for line, cause in wrong.items()]
+        try:
+            return replace(_parsed(path, mended, last), mistakes=tuple(mistakes))
+        except ParamsError as further:
+            raise ParamsError(*mistakes, *further.problems) from error
+
+
+def _parsed(path: Path, text: str, last: str | None) -> YamlFile:
+    try:
+        reader = _Reader(path, text, last)
+        return YamlFile(path, reader.document(), reader.lines)
     except yaml.reader.ReaderError as error:
         line = text.partition(chr(error.character))[0].count("\n") + 1
         raise ParamsError(f"{display_path(path)}:{line}: a control character, expected plain "

@@ -105,6 +105,8 @@ def test_all_mistakes_of_a_plan_and_its_card_are_reported_at_once(tmp_path):
      "cluster: {nodes: 2}\n", {"mine.yml:4", "mine.yml:6"}),
     ("scenarios", PLAN.strip().replace("falcon-128.yml", "nvidia-h200-sxm") + "\nvariants:\n"
      "  few: {parallelism: {a: 3}}\n  many: {cluster: {b: 2}}\n", {"mine.yml:7", "mine.yml:8"}),
+    ("scenarios", PLAN.strip().replace(": fp8", "： fp8").replace("l: deep", "l： deap"),
+     {"mine.yml:1", "mine.yml:2", "mine.yml:3"}),
     ("scenarios", "plan:\n  model: deepseek-v3\n  parallelism: {tensor_parallel: 8}\n",
      {"mine.yml:1"})])
 def test_all_mistakes_of_a_goal_and_of_variants_are_reported_at_once(tmp_path, kind, text, lines):
@@ -114,6 +116,32 @@ def test_all_mistakes_of_a_goal_and_of_variants_are_reported_at_once(tmp_path, k
         load(write(tmp_path, "mine", text))
     assert {problem.removeprefix(f"{tmp_path}/").partition(": ")[0]
             for problem in caught.value.problems} == lines
+
+
+def test_a_plan_named_like_an_engine_is_no_engine(tmp_path):
+    text = PLAN.replace("falcon-128.yml", "nvidia-h200-sxm") + "engine: sglang\n"
+    scenario = catalogue.load_scenario(write(tmp_path, "sglang", text))
+    other = catalogue.load_scenario(write(tmp_path, "mine", text))
+    assert scenario.running.name == other.running.name
+
+
+def test_check_names_the_key_of_two_pools(cli, tmp_path):
+    variants = "variants:\n  prefill: {title: p}\n  decode: {title: d}\n"
+    plan = write(tmp_path, "mine", PLAN.replace("falcon-128.yml", "nvidia-h200-sxm") + variants)
+    code, out, err = cli("check", str(plan))
+    assert code == 0
+    assert "add pools: [prefill, decode]" in out + err
+
+
+@pytest.mark.parametrize(("key", "value", "listed"), [
+    ("cards", "16", "{most: 16}"), ("engines", "sglang", "[sglang]"),
+    ("precisions", "fp8-block", "[fp8-block]")])
+def test_a_goal_takes_one_value_for_a_list_and_a_number_of_cards(tmp_path, key, value, listed):
+    goal = ("model: deepseek-v3\ndevices: nvidia-h200-sxm\ndemand: {users: 8, input_tokens: 2048, "
+            "output_tokens: 512}\n" + ("" if key == "cards" else "cards: {most: 8}\n"))
+    short, long = (catalogue.load("goals", write(tmp_path, "goal", f"{goal}{key}: {stated}\n"))
+                   for stated in (value, listed))
+    assert getattr(short, key) == getattr(long, key)
 
 
 @pytest.mark.parametrize(("engine", "known"), [

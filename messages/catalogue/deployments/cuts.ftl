@@ -21,7 +21,7 @@ no-slices =
     .zh = '{ $of }' 没有专家，不应给出
 
 expert-parallel-of-does-not =
-    .zh = expert_parallel 为 { $ep }，与张量×数据并行 { $tp }×{ $dp } 不符，应为 { $ranks } 的约数，且是 { $tp } 的约数或倍数
+    .zh = expert_parallel 为 { $ep }，与张量×数据并行 { $tp }×{ $dp } 不符，应为下列之一：{ $sizes }
 
 experts-not-dealt =
     .zh = expert_parallel { $expert }{ $shared ->
