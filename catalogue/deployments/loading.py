@@ -502,19 +502,22 @@ def section_keys() -> dict[str, Collection[str]]:
 
 def check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse a parallelism that cannot be laid out: it divides neither cards nor tensors."""
-    check_devices(scenario.file.parallelism, scenario.devices, where)
+    check_devices(scenario.file.parallelism, scenario.devices, scenario.node, where)
     for problem in problems(subject_of(scenario), cut_of(scenario), LAID_OUT):
         raise LayoutError(f"{where('parallelism', problem.key)}: {problem.text['en']}.")
 
 
-def check_devices(cut: Parallelism, devices: int, where: Callable[..., str]) -> None:
+def check_devices(cut: Parallelism, devices: int, node: Node, where: Callable[..., str]) -> None:
     """Refuse a parallelism of more or fewer devices than there are."""
     tp, pp, dp = (int(degree.value) for degree in (
         cut.tensor_parallel, cut.pipeline_parallel, cut.data_parallel))
+    nodes, rest = divmod(tp * pp * dp, node.devices_per_node.value)
+    hint = (f": write cluster: {{nodes: {nodes}}}" if not rest and ".yml:" in where("cluster")
+            else "")
     if tp * pp * dp != devices:
         raise LayoutError(f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data "
                           f"parallel = {tp} x {pp} x {dp} = {tp * pp * dp} devices, but the "
-                          f"cluster has {devices}.")
+                          f"cluster has {devices}{hint}.")
 
 
 def check_devices_of(raw: YamlFile) -> None:
@@ -527,7 +530,7 @@ def check_devices_of(raw: YamlFile) -> None:
         node: Node = library.load("nodes", str(name))
     except (ParamsError, KeyError, TypeError):
         return  # told with the others
-    check_devices(cut, cluster.cards(node), lambda *keys: raw.where(keys))
+    check_devices(cut, cluster.cards(node), node, lambda *keys: raw.where(keys))
 
 
 def check_host_cache(scenario: Scenario, where: Callable[..., str]) -> None:

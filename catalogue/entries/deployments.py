@@ -4,6 +4,7 @@ An agent is a load of several turns, in which each prompt is the whole history s
 published launch command of one engine for a model on a card.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -410,6 +411,16 @@ class Parallelism(Entry):
     shared_expert_ranks: CountOrZero | None = None
     decode_context_parallel: Count | None = None
     balancing: Literal["none", "periodic", "ideal"] = "none"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_switch(cls, raw: Any) -> Any:
+        if isinstance(raw, dict) and raw.get("expert_parallel") is True:
+            sizes = [size for name in ("tensor", "data") if isinstance(
+                size := raw.get(f"{name}_parallel", 1), int)]
+            raise Misplaced("expected the number of cards that share the experts: write "
+                            f"expert_parallel: {math.prod(sizes)}", "expert_parallel")
+        return raw
 
 
 def _derived(load: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:

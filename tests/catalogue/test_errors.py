@@ -100,7 +100,11 @@ CASES = [  # file, text of it, text in its place, line and message
      "8: 'block' of 1 x 32 is no group of 64."),
     ("scenarios/s0-scenario-1", "parallelism:\n  tensor_parallel: {value: 8,",
      "parallelism:\n  tensor_parallel: {value: 4,",
-     "12: tensor x pipeline x data parallel = 4 x 1 x 2 = 8 devices, but the cluster has 16."),
+     "12: tensor x pipeline x data parallel = 4 x 1 x 2 = 8 devices, but the cluster has 16: "
+     "write cluster: {nodes: 1}."),
+    ("scenarios/h200-r1-vllm-tp8", "  expert_parallel: 1\n", "  expert_parallel: true\n",
+     "22: parallelism: expected the number of cards that share the experts: write "
+     "expert_parallel: 8."),
     ("scenarios/s0-scenario-1", "effective_compute]", "effective_computer]",
      "171: documented: the formula needs 'effective_computer', which has no value."),
     ("scenarios/h200-r1-sglang-mtp", "workload:\n",
