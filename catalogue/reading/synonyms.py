@@ -16,7 +16,7 @@ _SPELLINGS = {
     "cluster.devices": "gpus num_gpus n_gpus ngpus gpu_count num_devices num_cards cards "
                        "world_size total_gpus npus num_npus devices",
     "cluster.nodes": "nnodes num_nodes n_nodes nodes servers num_servers",
-    "cluster": "hardware",
+    "cluster": "hardware", "cluster.node": "server server_type node_type",
     "parallelism": "parallel layout",
     "workload": "traffic load request benchmark",
     "limits": "slo slos sla slas targets",
