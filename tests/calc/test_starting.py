@@ -20,7 +20,7 @@ LOADED = "import json, sys; {}; print(json.dumps(sorted(sys.modules)), file=sys.
     ("import calc", {"catalogue", "numpy", "pydantic", "yaml"}),
     ("import will_it_fit", {"catalogue", "numpy", "pydantic", "yaml"}),
     ("from calc.launching.launch import deployment, files_of; "
-     "files_of(deployment('h200-r1-vllm-tp8'))", {"babel", "fluent"}),
+     "files_of(deployment('h200-r1-vllm-tp8'), 'en')", {"babel", "fluent"}),
     *((f"from calc.commands.main import main; main({asked.split()})", {"babel", "fluent"})
       for asked in ("estimate h200-r1-vllm-tp8", "estimate s0-scenario-1 --json"))])
 def test_libraries_that_are_not_needed_are_not_loaded(program, spared):
