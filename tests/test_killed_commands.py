@@ -85,4 +85,4 @@ def test_interrupted_capacity_prints_what_is_finished() -> None:
         running.send_signal(signal.SIGINT)
         answer, _ = running.communicate(timeout=LIMIT)
     assert running.returncode == 130
-    assert "Interrupted: there is no answer on more cards" in answer
+    assert "Interrupted: no answer on cards" in answer

@@ -402,8 +402,8 @@ def _checked(raw: YamlFile, given: dict[str, Override]) -> tuple[ScenarioFile, R
     if mistakes:
         with mistakes:
             meant = library.as_meant("scenarios", raw, given)
-            running_engine(meant, given)
-        with mistakes:
+            with mistakes:
+                running_engine(meant, given)
             check_devices_of(meant)
     mistakes.report()
     return file, engine

@@ -145,6 +145,7 @@ def test_command_of_the_front_page_prints_its_numbers(browser, site, cli):
     shown = json.loads(browser.evaluate(NUMBERS))
     command = browser.evaluate("document.querySelector('.front code').textContent")
     code, out, err = cli(*shlex.split(command.replace("\\\n", ""))[1:])
+    out = " ".join(out.split())
     assert code == 0, err
     assert f"TPOT {shown['tpot'][0]}" in out
     assert f"TTFT {shown['ttft'][0]}" in out
