@@ -47,7 +47,7 @@ from catalogue import Scenario, load_scenario, symbols
 from catalogue.deployments.physics_inputs import Knob
 from catalogue.deployments.scenario import unasked
 from catalogue.entries.deployments import Claim
-from catalogue.entries.entry import MEAN, ServiceLimits
+from catalogue.entries.entry import MEAN
 from catalogue.messages import Pair, sentences
 from catalogue.reading.units import COUNTING, human, span
 
@@ -478,7 +478,8 @@ def estimate_scenario(scenario: Scenario, applied: Applied | None = None) -> Est
             ("prefill_chunk", step_parts(inputs, everything, "prefill")))},
         documented=compare_documented(scenario, inputs | everything, quantities, burst),
         everything=everything, calibration=applied, steady=steady, simulated=simulated, burst=burst,
-        seen=service_level(quantities, steady, burst, in_flight, scenario.file.limits),
+        seen=service_level(quantities, steady, burst, in_flight,
+                           scenario.file.latency_limits),
         title=deployment_line(scenario))
 
 
@@ -522,14 +523,15 @@ def cache_suffices_steadily(inputs: Mapping[str, Any], everything: Mapping[str, 
 
 
 def service_level(quantities: Mapping[str, Amount], steady: SteadyState | None, burst: bool,
-                  in_flight: float, limits: ServiceLimits | None) -> ServiceLevel | None:
+                  in_flight: float, limits: Mapping[str, tuple[str, float]]
+                  ) -> ServiceLevel | None:
     """Latency and throughput as users measure them; None as ``Estimate.seen`` documents."""
     if steady is None or not steady.keeps_up:
         return None
     symbols = SEEN_OF_BURST if burst else SEEN_STEADILY
     return ServiceLevel(**{name: quantities[symbol] for name, symbol in symbols.items()},
                         in_flight=in_flight if burst else steady.in_flight, burst=burst,
-                        limits=limits.stated if limits else {})
+                        limits=limits)
 
 
 def fits_words(seen: ServiceLevel | None) -> Pair:

@@ -138,9 +138,8 @@ def complete_load(scenario: Scenario, given: dict[str, Any]) -> UserLoad:
     if given["users"] is None and (begin or given["ramp"] is not None):
         raise ParamsError(f"--{'begin' if begin else 'ramp'}: requests of a rate come "
                           "independently, expected --users.")
-    limits = scenario.file.limits.stated if scenario.file.limits else {}
     usual = {"ttft": math.inf, "tpot": math.inf, "think_time": 0.0} | {
-        name: limit for name, (_, limit) in limits.items() if name != "e2e"}
+        name: limit for name, (_, limit) in scenario.file.latency_limits.items() if name != "e2e"}
     given |= {name: value for name, value in usual.items() if given[name] is None}
     if given["requests"] is None and given["duration"] is None:
         given["requests"] = max(REQUESTS, TURNS * (given["users"] or 0))

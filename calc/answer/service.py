@@ -403,7 +403,7 @@ def service_level_of_pools(prefill: Scenario, decode: Scenario, pair: Pools | No
                  for first, second in zip(ttft.ends, tpot.ends, strict=True))
     return ServiceLevel(ttft, tpot, replace(ttft, value=loop.e2e, low=low, high=high),
                 around(loop.rate * pair.answer, rate, "token/s"), loop.in_flight, False,
-                decode.file.limits.stated if decode.file.limits else {})
+                decode.file.latency_limits)
 
 
 def unloaded(prefill: Scenario) -> Scenario:

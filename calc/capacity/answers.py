@@ -31,7 +31,7 @@ def limits_of(scenario: Scenario, given: Mapping[str, float | None],
         given: limits on ``ttft`` and ``tpot`` [s]; None for that of the deployment.
         percentile: of the requests that they hold for, or ``mean``; None likewise.
     """
-    stated = scenario.file.limits.stated if scenario.file.limits else {}
+    stated = scenario.file.latency_limits
     of_file = {name: stated[name] for name, time in given.items() if not time and name in stated}
     ttft, tpot = (time or of_file.get(name, (MEAN, math.inf))[1] for name, time in given.items())
     if percentile is None:

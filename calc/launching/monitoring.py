@@ -19,7 +19,7 @@ from calc.launching.starting import FASTER, Overloaded, Pool, check_runs
 from calc.serving.evaluate import evaluate
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.entries.entry import MEAN, PERCENTILES, ServiceLimits
+from catalogue.entries.entry import MEAN, PERCENTILES
 from catalogue.entries.profiles import in_order
 from catalogue.reading.units import human, plain
 
@@ -275,14 +275,9 @@ def pace(pool: Pool) -> Signal:
             else _signal(pool, "mean", "between"))
 
 
-def limits_of(limits: ServiceLimits | None) -> Mapping[str, tuple[str, float]]:
-    """Limits of a service: quantity -> ``mean`` or a percentile, and the limit [s]."""
-    return limits.stated if limits else {}
-
-
 def limits_of_pool(pool: Pool) -> Mapping[str, tuple[str, float]]:
     """Limits of the service that a pool can keep: of two pools, one has the first tokens."""
-    return {quantity: limit for quantity, limit in limits_of(pool.scenario.file.limits).items()
+    return {quantity: limit for quantity, limit in pool.scenario.file.latency_limits.items()
             if pool.role != ("prefill" if quantity != "ttft" else "decode")}
 
 
@@ -345,7 +340,7 @@ def limit_alerts(pool: Pool) -> Iterator[Alert]:
 
 def latency_alerts(pool: Pool, of: Predicted) -> Iterator[Alert]:
     """Latency above, and throughput below, their intervals."""
-    promised = limits_of(pool.scenario.file.limits)
+    promised = pool.scenario.file.latency_limits
     why = "no limit is stated: the upper end of the 80% interval [s]"
     if pool.role != "decode" and "ttft" not in promised:
         yield Alert("TimeToFirstTokenAbovePrediction", _signal(pool, "mean", "ttft"), True,

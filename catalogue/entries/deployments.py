@@ -663,6 +663,11 @@ class ScenarioFile(Titled):
     variants: dict[str, dict[str, Any]] = {}
     pools: tuple[str, str] | None = None
 
+    @property
+    def latency_limits(self) -> dict[str, tuple[str, float]]:
+        """Times that have a limit -> ``mean`` or a percentile, and the limit [s]."""
+        return self.limits.stated if self.limits else {}
+
     @model_validator(mode="before")
     @classmethod
     def _of_agent(cls, raw: Any) -> Any:

@@ -21,7 +21,7 @@ from calc.auditing.alarms import ALWAYS, LATE, NEVER, PERHAPS, SOUND
 from calc.auditing.claims import listed
 from calc.auditing.failures import FAILURES, MOST, Inputs
 from calc.auditing.judging import THRESHOLD
-from calc.launching.monitoring import BUSY, METRICS, Predicted, limits_of, predicted
+from calc.launching.monitoring import BUSY, METRICS, Predicted, predicted
 from calc.sensitivity.break_even import solve
 from calc.serving.evaluate import evaluate
 from catalogue import Scenario
@@ -192,7 +192,7 @@ def picture(lang: str) -> Figure:
 
 def promised(scenario: Scenario) -> dict[str, float]:
     """Means that a deployment's service promises: quantity -> limit [s]."""
-    return {name: limit for name, (at, limit) in limits_of(scenario.file.limits).items()
+    return {name: limit for name, (at, limit) in scenario.file.latency_limits.items()
             if at == MEAN}
 
 
