@@ -218,11 +218,15 @@ def _undivided(subject: Subject, key: str, parts: int, *names: str) -> Iterator[
     wholes = {name: int(subject.numbers[name]) for name in names}
     if name := next((name for name, size in wholes.items() if size % parts), ""):
         total, of = wholes[name], subject.model.id
-        near = next(size for size in range(parts, 0, -1) if not math.gcd(*wholes.values()) % size)
-        yield problem_of(DIVISION, key, lambda: say(
-            "of-does-not-divide-of", f"{key} of {parts} does not divide {name} {total} of '{of}', "
-            f"unlike {near}", near=near, key=key, parts=parts, name=name, whole=total, of=of),
-                         parts=parts, whole=total)
+
+        def words() -> Pair:
+            shared = math.gcd(*wholes.values())
+            near = next(size for size in range(parts, 0, -1) if not shared % size)
+            return say("of-does-not-divide-of", f"{key} of {parts} does not divide {name} {total} "
+                       f"of '{of}', unlike {near}",
+                       near=near, key=key, parts=parts, name=name, whole=total, of=of)
+
+        yield problem_of(DIVISION, key, words, parts=parts, whole=total)
 
 
 def cut_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
@@ -287,13 +291,14 @@ def expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     if cut.slices:
         yield from slice_problems(subject, cut)
     elif (tp * dp) % ep or (ep % tp and tp % ep):
-        fitting = [str(size) for size in range(1, tp * dp + 1)
-                   if (tp * dp) % size == 0 and (size % tp == 0 or tp % size == 0)]
-        sizes = ", ".join(fitting)
-        yield problem_of(DIVISION, EXPERTS, lambda: say(
-            "expert-parallel-of-does-not",
-            f"expert_parallel of {ep} does not fit tensor x data parallel = {tp} x {dp}, expected "
-            f"one of {sizes}", ep=ep, tp=tp, dp=dp, sizes=sizes), expert=ep, ranks=tp * dp)
+        def words() -> Pair:
+            sizes = ", ".join(str(size) for size in range(1, tp * dp + 1) if (tp * dp) % size == 0
+                              and (size % tp == 0 or tp % size == 0))
+            return say("expert-parallel-of-does-not", f"expert_parallel of {ep} does not fit "
+                       f"tensor x data parallel = {tp} x {dp}, expected one of {sizes}",
+                       ep=ep, tp=tp, dp=dp, sizes=sizes)
+
+        yield problem_of(DIVISION, EXPERTS, words, expert=ep, ranks=tp * dp)
     if cut.shared_ranks:
         yield from shared_expert_problems(subject, cut)
     routed, copies = int(subject.numbers["n_routed_experts"]), cut.spares

@@ -511,10 +511,10 @@ def check_devices(cut: Parallelism, devices: int, node: Node, where: Callable[..
     """Refuse a parallelism of more or fewer devices than there are."""
     tp, pp, dp = (int(degree.value) for degree in (
         cut.tensor_parallel, cut.pipeline_parallel, cut.data_parallel))
-    nodes, rest = divmod(tp * pp * dp, node.devices_per_node.value)
-    hint = (f": write cluster: {{nodes: {nodes}}}" if not rest and ".yml:" in where("cluster")
-            else "")
     if tp * pp * dp != devices:
+        nodes, rest = divmod(tp * pp * dp, node.devices_per_node.value)
+        hint = (f": write cluster: {{nodes: {nodes}}}" if not rest and ".yml:" in where("cluster")
+                else "")
         raise LayoutError(f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data "
                           f"parallel = {tp} x {pp} x {dp} = {tp * pp * dp} devices, but the "
                           f"cluster has {devices}{hint}.")
