@@ -137,11 +137,12 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
     if stands(kind, text) and not (beside and yamlfile.is_own(beside)):
         return file_of(kind, text)
     neighbour = (beside.parent if beside else Path()) / f"{text}.yml"
-    if is_file(neighbour) and neighbour != beside and yamlfile.is_own(neighbour) and (
-            _may_be(kind, neighbour) or _meant(kind, text) is None):
-        refuse_named_twice(kind, text, neighbour)
-        return neighbour
     named = _meant(kind, text)
+    if is_file(neighbour) and neighbour != beside and yamlfile.is_own(neighbour):
+        if named is None:
+            return neighbour
+        if _may_be(kind, neighbour):
+            raise _named_twice(kind, text, neighbour, named)
     if named is None:
         if is_file(Path(text)):
             return Path(text)
@@ -162,9 +163,13 @@ def _may_be(kind: str, file: Path) -> bool:
 def refuse_named_twice(kind: str, text: str, file: Path) -> None:
     """Raise ParamsError for a name of a reader's file that the catalogue has, too."""
     if named := _meant(kind, text):
-        other = f"{named}." if named != text else "rename that file."
-        raise ParamsError(f"'{text}' is {file.name} here and {described(kind)} of the catalogue: "
-                          f"write {file.name}, or {other}")
+        raise _named_twice(kind, text, file, named)
+
+
+def _named_twice(kind: str, text: str, file: Path, named: str) -> ParamsError:
+    other = f"{named}." if named != text else "rename that file."
+    return ParamsError(f"'{text}' is {file.name} here and {described(kind)} of the catalogue: "
+                       f"write {file.name}, or {other}")
 
 
 def _files_near(text: str, beside: Path | None) -> str:
