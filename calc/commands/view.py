@@ -17,7 +17,7 @@ from calc.answer.display import heading as heading
 from calc.commands import OK
 from calc.uncertainty import Amount
 from catalogue import Scenario, symbols
-from catalogue.deployments.admission import announced, underived, unsourced
+from catalogue.deployments.admission import caveats
 from catalogue.reading.files import sentence
 from catalogue.reading.units import DIMENSIONLESS, NONE, human
 
@@ -258,8 +258,5 @@ def deployment_id(pools: Sequence[Scenario]) -> str:
 
 
 def notes(*scenarios: Scenario) -> dict[str, str]:
-    """Notes of the catalogue on an answer by key: ``announced``, ``missing``, ``unsourced``."""
-    pairs = {"announced": announced(scenario.device for scenario in scenarios),
-             "missing": underived(scenario.model for scenario in scenarios),
-             "unsourced": unsourced(scenarios)}
-    return {key: note[0] for key, note in pairs.items() if note}
+    """Notes of the catalogue on an answer by key, in English."""
+    return {key: note[0] for key, note in caveats(scenarios).items()}

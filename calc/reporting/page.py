@@ -33,7 +33,7 @@ from calc.layouts.layout import set_line
 from calc.reporting.figures import formula, load_curve
 from calc.uncertainty import Amount
 from catalogue import ROOT, ParamsError, Scenario, load_deployment, sources, symbols
-from catalogue.deployments.admission import announced, cut_of, underived, unsourced
+from catalogue.deployments.admission import caveats, cut_of
 from catalogue.deployments.cuts import written
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair, sentences
 from catalogue.reading.values import Value
@@ -134,9 +134,7 @@ def texts() -> dict[str, Pair]:
 
 def notes(pools: Sequence[Scenario]) -> list[Any]:
     """What the catalogue knows too little of."""
-    notes = [announced(pool.device for pool in pools), underived(pool.model for pool in pools),
-             unsourced(pools), *map(stand_ins, pools)]
-    return [note for note in notes if note]
+    return [*caveats(pools).values(), *filter(None, map(stand_ins, pools))]
 
 
 def deployed(service: Service) -> list[tuple[Pair, Any]]:

@@ -607,6 +607,14 @@ def underived(models: Iterable[Model | str]) -> Pair | None:
     return join((" ", ""), notes) if notes else None
 
 
+def caveats(scenarios: Collection[Scenario]) -> dict[str, Pair]:
+    """Notes of the catalogue on an answer by key: ``announced``, ``missing``, ``unsourced``."""
+    notes = {"announced": announced(scenario.device for scenario in scenarios),
+             "missing": underived(scenario.model for scenario in scenarios),
+             "unsourced": unsourced(scenarios)}
+    return {key: note for key, note in notes.items() if note}
+
+
 def unsourced(scenarios: Iterable[Scenario]) -> Pair | None:
     """What is computed of an engine and its kernels without a source, a sentence each; None where
     all has one.

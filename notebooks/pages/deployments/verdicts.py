@@ -10,7 +10,7 @@ import numpy as np
 from calc.answer.estimate import part_count
 from calc.evidence.classes import stand_ins
 from calc.uncertainty import Amount
-from catalogue.deployments.admission import KERNEL, announced, underived, unsourced
+from catalogue.deployments.admission import KERNEL, caveats
 from catalogue.entries.deployments import Claim
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.catalogue.tables.deployments import RESOURCES, quantity_label
@@ -181,8 +181,7 @@ def verdict_text(deployed: Deployed) -> Pair:
     single = inputs["concurrency"] == 1
     first = (say("there-is-room-for-requests", room=room, length=length, many=many, single=single)
              if deployed.has_room else say("times-are-hypothetical"))
-    taken = [told for told in (stand_ins(scenario), announced([scenario.device]),
-                               underived([scenario.model]), unsourced([scenario])) if told]
+    taken = [*filter(None, [stand_ins(scenario)]), *caveats([scenario]).values()]
     if deployed.refusal is not None:
         return join((" ", ""), taken)
     speed = _speed(deployed)
