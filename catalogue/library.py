@@ -39,7 +39,7 @@ from catalogue.reading.yamlfile import KeyPath, YamlFile
 MAX_NAME = 4096
 _PUBLISHED = re.compile(r"[\w-][\w.-]*/[\w.-]+")  # a model as its publisher writes it
 _COUNTED = re.compile(r"([1-9]\d{0,3})\s*[x×*]\s*(.+)|(.+?)\s*[x×*:]\s*([1-9]\d{0,3})")
-_OF_A_DOCUMENT = re.compile(r"s[0-9]-")  # a model as a document describes it
+OF_A_DOCUMENT = re.compile(r"s[0-9]-")  # an entry as a document describes it
 SHOWN = 8  # names of a kind that are told where none is near
 PREFIXED = ("devices", "models", "precisions")  # kinds whose names have parts that people use
 LEAST = 3  # letters of a part
@@ -239,7 +239,7 @@ def _unknown(kind: str, text: str) -> str:
                 f"{', '.join(listed)}.")
     spellings = {
         name: [*also(kind, name), *([name.partition("-")[2]] if kind in WITHOUT_MAKER else [])]
-        for name in existing if kind != "models" or not _OF_A_DOCUMENT.match(name)}
+        for name in existing if kind != "models" or not OF_A_DOCUMENT.match(name)}
     near = nearest_names(wanted, spellings, cutoff=0.5, also=spellings)
     near = near or [name for name in existing if wanted in name][:SHOWN]
     own = f"; {template} prints a template" if (template := new(kind)) else ""

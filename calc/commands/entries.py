@@ -133,7 +133,8 @@ def summary(kind: str, entry: Any) -> dict[str, Any]:
 
 def listed_last(entry: Any) -> bool:
     """Whether an entry follows the others in a list: a host, or one of a published document."""
-    return getattr(entry, "type", None) == "host" or bool(re.match(r"s\d-", entry.id))
+    return getattr(entry, "type", None) == "host" or bool(
+        library.OF_A_DOCUMENT.match(entry.id))
 
 
 def cell_text(item: Any) -> str:

@@ -18,6 +18,7 @@ from calc.commands import OK
 from calc.uncertainty import Amount
 from catalogue import Scenario, symbols
 from catalogue.deployments.admission import caveats
+from catalogue.deployments.scenario import heading_of
 from catalogue.reading.files import sentence
 from catalogue.reading.units import DIMENSIONLESS, NONE, human
 
@@ -248,8 +249,7 @@ def pools_line(pools: Sequence[Scenario]) -> str:
     """Deployment of one pool or two in a line."""
     if len(pools) == 1:
         return deployment_line(pools[0])
-    title = (pools[-1].family or pools[-1].heading)["en"]
-    return f"{title}, {sum(pool.devices for pool in pools)} cards in two pools"
+    return f"{heading_of(pools)['en']}, {sum(pool.devices for pool in pools)} cards in two pools"
 
 
 def deployment_id(pools: Sequence[Scenario]) -> str:

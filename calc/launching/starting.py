@@ -37,7 +37,7 @@ from calc.many.processes import OnProgress, silent
 from calc.serving.evaluate import evaluate
 from catalogue import ParamsError, Scenario, load_device, load_model, load_precision
 from catalogue.deployments.admission import cut_of, layout_problem, subject_of
-from catalogue.deployments.scenario import unasked
+from catalogue.deployments.scenario import heading_of, unasked
 from catalogue.engine import AT, CANDIDATE, catalogue_of, fitting, load_engine
 from catalogue.entries.models import DRAFTERS, OWN_LAYER, Checkpoint
 from catalogue.entries.profiles import in_order
@@ -100,8 +100,7 @@ class Pool:
 
 def title_of(pools: Sequence[Pool]) -> str:
     """Title of a deployment of one pool or two."""
-    scenario = pools[0].scenario
-    return ((scenario.family if len(pools) > 1 else None) or scenario.heading)["en"]
+    return heading_of([pool.scenario for pool in pools])["en"]
 
 
 def role_of(name: str) -> str:

@@ -35,6 +35,7 @@ from calc.uncertainty import Amount
 from catalogue import ROOT, ParamsError, Scenario, load_deployment, sources, symbols
 from catalogue.deployments.admission import caveats, cut_of
 from catalogue.deployments.cuts import written
+from catalogue.deployments.scenario import heading_of
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair, sentences
 from catalogue.reading.values import Value
 
@@ -89,7 +90,7 @@ def report(reference: str, lang: str = "en", device: str = "") -> str:
             "burst" if service.seen.burst else "steady")
     return environment.get_template("report.html.j2").render(
         lang=lang, version=calc.__version__, reference=reference, quoted=shlex.quote(reference),
-        service=service, title=(last.family if service.pair else None) or last.heading, w=texts(),
+        service=service, title=heading_of(pools), w=texts(),
         verdict=service.outcome, notes=notes(pools), deployed=deployed(service),
         seen=say("seen", f"Below each value its 80% interval.{LOADS[load]}", load=load),
         figures=figures(service), pools=[pool_section(*each) for each in named],

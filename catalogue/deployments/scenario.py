@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -373,3 +373,8 @@ class Scenario:
     def mechanism_knobs(self) -> tuple[Knob, ...]:
         """The mechanisms, those included that are known exactly."""
         return tuple(mechanisms(self))
+
+
+def heading_of(pools: Sequence[Scenario]) -> Text:
+    """Title in both languages of a deployment of one pool or two."""
+    return (pools[-1].family if len(pools) > 1 else None) or pools[-1].heading
