@@ -136,8 +136,12 @@ def cost_figures(answer: DeploymentCost) -> list[tuple[str, str]]:
 
 
 def percent(share: float | None) -> str:
-    """A utilisation; above 1 it is never reached."""
-    return "never" if share is None or share > 1 else f"{100 * share:.2g}%"
+    """A utilisation; above 1 it is never reached.
+
+    >>> percent(0.0437), percent(0.74), percent(1.0), percent(1.2)
+    ('4.4%', '74%', '100%', 'never')
+    """
+    return "never" if share is None or share > 1 else f"{plain(100 * share, digits=2)}%"
 
 
 def span_of(shares: Iterable[float | None]) -> str:
