@@ -115,7 +115,7 @@ def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | N
 
 
 def wrapped(data: Mapping[str, Any]) -> str | None:
-    """What to do with a file all of whose keys stand under one, such as ``plan``; else None."""
+    """Error message for a file with all its keys under one, such as ``plan``; else None."""
     if len(data) != 1:
         return None
     (key, inner), = data.items()

@@ -226,7 +226,7 @@ class Estimate:
 
     @property
     def outcome(self) -> Pair:
-        """Whether the deployment runs as asked."""
+        """Verdict in a few words: fits, exceeds a limit, or does not run."""
         if self.fits:
             return fits_words(None if self.unasked else self.seen)
         if any(reason.kind != MEMORY for reason in self.reasons):
@@ -242,13 +242,13 @@ class Estimate:
 
     @property
     def verdict(self) -> str:
-        """Whether the deployment runs as asked, and what it is."""
+        """Verdict and a one-line description of the deployment."""
         return (f"{self.outcome[0].upper()}: {self.title}, "
                 f"{human(self.in_flight, 'request')} in flight")
 
     @property
     def starts(self) -> bool:
-        """Whether an engine starts with it and serves a request at its longest."""
+        """Whether the engine starts and the cache holds one request of maximum length."""
         return self.fits or (all(reason.kind == MEMORY for reason in self.reasons)
                              and self.everything["longest_requests"] >= 1)
 

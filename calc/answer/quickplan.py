@@ -146,7 +146,7 @@ class _Builder:
         return entry, str(path.absolute()) if own else entry.id
 
     def counted(self, reference: str) -> str | None:
-        """That a card is written with a number, ``8xH200``; None for another reference."""
+        """Error message for a card written with its number, ``8xH200``; else None."""
         match = library.counted_card(reference)
         return match and (f"'{reference}' is a card and a number: write {self.option('card')} "
                           f"{match[1]} {self.option('cards')} {match[0]}.")

@@ -115,7 +115,7 @@ class Pools:
 
     @property
     def lines(self) -> list[str]:
-        """Which of two pools limits throughput, and the best ratio of their cards."""
+        """Lines on the pool that limits throughput and on the optimal prefill-to-decode ratio."""
         rates = ", ".join(f"{name} {human(rate, 'request/s')}" for name, rate in self.rates.items())
         now, best, in_groups = (human(rate * self.answer, "token/s")
                                 for rate in (self.rate, self.best_rate, self.whole_rate))
@@ -344,7 +344,7 @@ class Service:
 
     @property
     def outcome(self) -> Pair:
-        """Whether it runs as asked: of two pools, what the worse one does."""
+        """Verdict in a few words; that of the worse pool if one does not fit."""
         if self.fits:
             return fits_words(self.seen)
         return min(self.answers, key=lambda answer: (answer.fits, answer.spare)).outcome

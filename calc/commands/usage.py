@@ -51,7 +51,7 @@ def explained(error: click.ClickException, words: Sequence[str]) -> str:
 
 
 def unexpected(command: click.Command, name: str, extra: str, words: Sequence[str]) -> str:
-    """That arguments are left over: a setting with spaces, a dash of an editor, or too many."""
+    """Error message for unexpected arguments: a setting with spaces, or one too many."""
     first = extra.partition(" ")[0]
     for key, value in itertools.pairwise(words):
         if value == first and (first.startswith("=") or key.endswith("=")):
@@ -64,7 +64,7 @@ def unexpected(command: click.Command, name: str, extra: str, words: Sequence[st
 
 
 def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[str]) -> str:
-    """That a command does not have an option, and which option or command is meant."""
+    """Error message for an unknown option, with the option that was probably meant."""
     command = ctx.command
     word = next((word for word in words if word.partition("=")[0] == option), None) or next(
         (word for word in words if word.startswith(option)), option)
