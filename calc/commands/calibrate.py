@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from calc.answer.display import heading
 from calc.commands.options import cli_command
-from calc.commands.view import Block, Table, View, heading, joined
+from calc.commands.view import Block, Table, View, joined
 from calc.evidence import bench
 from calc.evidence.bench import METRICS, Results
 from calc.evidence.calibrating import fit_calibration, fit_files, with_fitted

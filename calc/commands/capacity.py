@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from calc.answer.display import deployment_line
 from calc.commands import INTERRUPTED, OK
 from calc.commands.options import (
     Number,
@@ -17,14 +18,7 @@ from calc.commands.options import (
     seed_option,
     settings_option,
 )
-from calc.commands.view import (
-    Block,
-    Table,
-    View,
-    deployment_line,
-    notes,
-    progress,
-)
+from calc.commands.view import Block, Table, View, notes, progress
 from calc.layouts.layout import steps
 from calc.serving.evaluate import doubt_words
 from catalogue import ParamsError, Scenario, load_scenario

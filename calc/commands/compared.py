@@ -7,9 +7,10 @@ from typing import Any
 
 import calc
 from calc.answer.compare_engines import COMPARED, Difference, differences
+from calc.answer.display import heading
 from calc.answer.request_lengths import with_lengths
 from calc.commands.options import refuse_too_long
-from calc.commands.view import Table, View, heading, notes
+from calc.commands.view import Table, View, notes
 from catalogue import ParamsError, load_scenario, symbols
 from catalogue.deployments.admission import longest_request
 from catalogue.reading.units import human

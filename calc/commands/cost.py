@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from calc.answer.display import heading
 from calc.commands.options import (
     Number,
     cli_command,
@@ -20,7 +21,6 @@ from calc.commands.view import (
     View,
     csv_table,
     deployment_id,
-    heading,
     joined,
     notes,
     pools_line,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import calc
-from calc.answer.display import default_lines, resource_name
+from calc.answer.display import default_lines, heading, resource_name
 from calc.answer.estimate import LATENCIES, Estimate
 from calc.answer.request_lengths import listed_lengths, longer_words, with_lengths
 from calc.answer.service import (
@@ -34,7 +34,6 @@ from calc.commands.view import (
     View,
     csv_table,
     deployment_id,
-    heading,
     joined,
     notes,
     pools_line,

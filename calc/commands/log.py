@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from calc.answer.display import heading
 from calc.commands.options import cli_command, output_option, settings_option
-from calc.commands.view import Block, Table, View, heading, joined
+from calc.commands.view import Block, Table, View, joined
 from calc.evidence.startup import Term, is_off, startup_terms, wrong_term
 from calc.evidence.startup_log import deployment_entry, named_deployment, store_log
 from catalogue import load_scenario

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import click
 
+from calc.answer.display import heading
 from calc.answer.load_test import REQUESTS, TURNS, load_test
 from calc.answer.request_lengths import Lengths, listed_lengths, with_lengths
 from calc.commands.options import (
@@ -18,7 +19,7 @@ from calc.commands.options import (
     seed_option,
     settings_option,
 )
-from calc.commands.view import Table, View, deployment_id, heading, joined, notes, pools_line
+from calc.commands.view import Table, View, deployment_id, joined, notes, pools_line
 from calc.serving.metrics import MOST_SEQUENCES
 from calc.serving.simulation import Coordination
 from catalogue import load_deployment

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import calc
-from calc.answer.display import deployment_line
-from calc.answer.display import heading as heading
+from calc.answer.display import deployment_line, heading
 from calc.commands import OK
 from calc.uncertainty import Amount
 from catalogue import Scenario, symbols
