@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from catalogue.engine import UNNAMED, engine_meant
 from catalogue.entries.deployments import Agent, load_of_agent, turn_load
 from catalogue.entries.entry import (
     MEAN,
@@ -32,7 +33,8 @@ from catalogue.entries.entry import (
 )
 from catalogue.entries.models import DraftMethod
 from catalogue.entries.operation import Ownership
-from catalogue.reading.units import TIME_PER_TOKEN, human
+from catalogue.reading.files import ParamsError
+from catalogue.reading.units import TIME_PER_TOKEN, human, price_ends
 from catalogue.reading.values import (
     MOST_IN_FLIGHT,
     Flag,
@@ -57,7 +59,6 @@ Objective = Literal["throughput_per_card", "throughput", "tpot", "ttft", "e2e", 
 USUAL_OBJECTIVES = ("throughput_per_card", "tpot", "ttft", "cost")
 PUBLISHED = "published"  # weights: nothing may be lost
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,2})?)")
-ENGINE = re.compile(r"[\w-]{1,60}(@[\w.+-]{1,40})?")  # a name, and a release if one is meant
 
 
 def percentile(name: str) -> float:
@@ -97,8 +98,11 @@ def _percent(raw: Any) -> int:
 
 
 def _engine(name: str) -> str:
-    if not ENGINE.fullmatch(name):
-        raise ValueError("not the name of an engine, expected one such as vllm or vllm@0.13.0")
+    try:
+        if name != UNNAMED:
+            engine_meant(name)
+    except ParamsError as error:
+        raise ValueError(str(error).rstrip(".")) from None
     return name
 
 
@@ -129,16 +133,16 @@ Ratio = Annotated[float, Plain("1", exclusive=False)]
 MoneyLimit = Ratio
 
 
-def _in_currency(unit: str) -> BeforeValidator:
+def _money(unit: str) -> BeforeValidator:
     def text(raw: Any) -> Any:
-        if isinstance(raw, (int, str)) and not re.search("[A-Za-z$¥]", str(raw)):
-            raise ValueError(f"'{raw}' names no currency: write {raw} {unit}")
+        if isinstance(raw, (int, float, str)):
+            price_ends(str(raw), unit)
         return raw
     return BeforeValidator(text)
 
 
-Capital = Annotated[Words, _in_currency("USD")]
-Hourly = Annotated[Words, _in_currency("USD/h")]
+Capital = Annotated[Words, _money("USD")]
+Hourly = Annotated[Words, _money("USD/s")]
 Cards = Annotated[int, Plain("1", integer=True, maximum=MOST_CARDS)]
 Degree = Annotated[int, Plain("1", integer=True)]
 DegreeOrZero = Annotated[int, Plain("1", integer=True, exclusive=False)]

@@ -22,6 +22,7 @@ from catalogue.kinds import folder_in, kind_of
 from catalogue.library import folder_of, locate
 from catalogue.messages import plural
 from catalogue.models.fields import configurations
+from catalogue.planning import Goal
 from catalogue.reading import yamlfile
 from catalogue.reading.files import display_path
 from catalogue.reading.values import causes, glossary, symptoms
@@ -111,6 +112,18 @@ def _check_claims(file: Path | None = None) -> None:
         raise ExceptionGroup("claims", [ParamsError(judged) for judged in failures])
 
 
+def _check_goal(raw: yamlfile.YamlFile, goal: Goal) -> None:
+    """Refuse what `search` refuses before it searches, at the line of the key."""
+    from calc.layouts.space import Space
+    from calc.searching.goal import check_goal
+
+    try:
+        check_goal(Space(goal))
+    except ParamsError as error:
+        keys = str(error).partition(":")[0].split(".")
+        raise ParamsError(f"{raw.where(tuple(keys))}: {error}") from None
+
+
 def _check_entry(kind: str, reference: str) -> None:
     from calc.auditing.claims import load_quantities  # judges nothing
 
@@ -127,6 +140,7 @@ def _check_entry(kind: str, reference: str) -> None:
     elif kind == "goals":
         refuse_too_long(raw.where(("demand", "context_tokens")), load_model(loaded.model),
                         loaded.demand.longest)
+        _check_goal(raw, loaded)
     if path.resolve().parent != folder_of(kind):
         return
     entries = [entry.file for entry in loaded.deployments] if kind == "scenarios" else [loaded]

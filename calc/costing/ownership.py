@@ -316,7 +316,6 @@ def shares_of(powers: Powers) -> dict[str, Any]:
 
 MILLION = 10**6
 COMMON = "common"  # prices of what has none of its own
-SPREAD = ".."  # between the ends of a price that a reader sets: 1.5..2.5 USD/h
 
 
 def stated(text: str, unit: str = "USD/s", name: str = "price") -> Amount:
@@ -338,24 +337,11 @@ def stated(text: str, unit: str = "USD/s", name: str = "price") -> Amount:
 
     Source: median of a log-uniform distribution.
     """
-    ends = text.split(SPREAD)
     try:
-        _, written = units.split(ends[-1])
-        per = f"/{unit.partition('/')[2]}" if "/" in unit else ""
-        currency = written.partition("/")[0]
-        if currency not in ("USD", "CNY"):
-            units.split(ends[-1])
-            raise ValueError(f"'{text}' names no currency")
-        high = float(units.parse(ends[-1], currency + per))
-        low = float(units.parse(f"{ends[0]} {written}", currency + per)) if ends[1:] else high
+        low, high, written = units.price_ends(text, unit)
     except ValueError as error:
-        cause = str(error).partition(", expected")[0]
-        raise ParamsError(f"{name}: {cause}, expected a price in USD or CNY such as 2 {unit} or "
-                          f"1.5{SPREAD}2.5 {unit}.".replace("/s", "/h")) from None
-    if len(ends) > 2 or not 0 < low <= high:
-        raise ParamsError(f"{name}: '{text}' is out of range, expected one above 0, or both "
-                          f"ends, the lower first, such as 1.5{SPREAD}2.5 USD/h.")
-    return Amount((low * high) ** 0.5, low, high, currency + per, "assumed", source=COMMAND_LINE)
+        raise ParamsError(f"{name}: {error}.") from None
+    return Amount((low * high) ** 0.5, low, high, written, "assumed", source=COMMAND_LINE)
 
 
 @functools.cache
@@ -490,7 +476,7 @@ def unpriced(device: str, ownership: str) -> str:
         ownership: ``own``, ``rent-always`` or ``rent-by-hour``.
     """
     return (f"no price of an hour of '{device}' ({ownership}) was found: state one with --price, "
-            f"such as --price '1.5{SPREAD}2.5 USD/h', or in a file of prices (--prices).")
+            f"such as --price '1.5..2.5 USD/h', or in a file of prices (--prices).")
 
 
 def annuity(discount: Number, years: Number) -> Number:
@@ -719,10 +705,7 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
     if capital is not None:
         limits.append(of_server * _servers_for(capital, card, server, prices))
     if power is not None:
-        full, rest = full_power(device), around_of(card, server, prices)
-        if full is None or rest is None:
-            raise ParamsError(f"nobody says what a server of '{device}' draws, expected 'around' "
-                              "in a file of prices (--prices).")
+        full, rest = site_of(card, server, prices)
         one = float(site_power(full.value * of_server, of_server, rest))
         limits.append(of_server * _affordable(power, one))
     if not limits:
@@ -730,12 +713,30 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
     return min(limits)
 
 
+def site_of(card: Device, server: Node, prices: Prices) -> tuple[Amount, Around]:
+    """Power limit of a card [W], and power of what surrounds it up to the meter.
+
+    Args:
+        card, server: the card and its server.
+        prices: that hold for the card.
+
+    Raises ParamsError where either is unknown.
+
+    Source: as of :func:`full_power` and :func:`around_of`.
+    """
+    full, rest = full_power(card), around_of(card, server, prices)
+    if full is None or rest is None:
+        raise ParamsError(f"devices: the power of a server of '{card.id}' is unknown, expected "
+                          "'power' in the file of the card, or a goal without power and energy.")
+    return full, rest
+
+
 def _servers_for(capital: Amount, card: Any, node: Any, prices: Prices) -> int:
     """Whole servers that a capital pays for, with racks and network, after storage [1]."""
     server = server_price(card, node, prices, capital.currency)
     if server is None:
-        raise ParamsError(f"no price of a server of '{card.id}' was found, expected owning.server "
-                          "in a file of prices (--prices).")
+        raise ParamsError(f"devices: no price of a server of '{card.id}' was found, expected "
+                          "owning.server in a file of prices (--prices).")
     owning, count = prices.owning, int(node.devices_per_node.value)
 
     def part(name: str) -> float:

@@ -247,19 +247,14 @@ class Space:
 
         A goal that says nothing tries the newest release of each engine whose flags are known;
         where there is none, or where any engine will do, none is named.
-
-        Raises ParamsError for one that is not known, or not in that release.
         """
         running = fitting(device)
         if self.goal.engines is None:
             names = [] if self.resolve or self.goal.space.any_engine else [
                 name for name in running if profile_of(name).flags]
             return [f"{name}{AT}{release_of(profile_of(name), None)}" for name in names] or [None]
-        if self.goal.engines == [UNNAMED]:
-            return [None]
-        for name in self.goal.engines:
-            engine_meant(name)
-        return [name for name in self.goal.engines if name.partition(AT)[0] in running]
+        return [None if name == UNNAMED else name for name in self.goal.engines
+                if name == UNNAMED or name.partition(AT)[0] in running]
 
     def cells(self, base: Base) -> list[Cells]:
         """Every deployment of a base but for its requests, by kind: layouts that divide model and

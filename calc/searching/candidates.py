@@ -12,13 +12,12 @@ import numpy as np
 
 from calc.answer.steady_state import SEEN_OF_BURST, SEEN_STEADILY
 from calc.costing.ownership import (
-    around,
     cards_power,
-    full_power,
     own_cards,
     powers_of,
     prices_of,
     shares_of,
+    site_of,
     site_power,
 )
 from calc.layouts.feasible import distinct, has_room
@@ -30,7 +29,7 @@ from calc.physics.arrays import Inputs, Number, ceil_div
 from calc.physics.memory import found_shares
 from calc.physics.step import STEP_NAMES
 from calc.serving.burst import first_held, prompts
-from catalogue import ParamsError, Scenario
+from catalogue import Scenario
 from catalogue.planning import Demand
 
 SLAB = 1 << 18  # deployments that are in memory at once
@@ -332,10 +331,7 @@ def site_draws(inputs: Mapping[str, Any], quantities: Mapping[str, Any], deploye
     Raises ParamsError for a card of which nobody says what it or its server draws.
     """
     device = deployed.device.id
-    rest, full = around(deployed, prices_of(device)), full_power(device)
-    if rest is None or full is None:
-        raise ParamsError(f"nobody says what '{device}' draws with its server, expected a goal "
-                          "without power and energy, or a file of the card with 'power'.")
+    full, rest = site_of(deployed.device, deployed.node, prices_of(device))
     per_rank = ceil_div(inputs["concurrency"], inputs["data_parallel"])
     new = np.maximum(1, inputs["input_tokens"] * (1 - inputs["prefix_hit_share"]))
     batches = {**quantities, "decode_batch": ceil_div(per_rank, inputs["pipeline_parallel"]),

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from calc.costing.ownership import MILLION, card_hour, converted, prices_of
+from calc.costing.ownership import MILLION, card_hour, converted, prices_of, site_of
 from calc.layouts.feasible import MEMORY
 from calc.layouts.layout import Row
 from calc.layouts.space import Space
 from calc.physics.arrays import Number
 from calc.uncertainty import Amount
-from catalogue import ParamsError, load
+from catalogue import ParamsError, load, load_device, load_node
 from catalogue.library import Override
 from catalogue.planning import ANY, MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
 from catalogue.reading import yamlfile
@@ -201,6 +201,25 @@ def stated_limits(goal: Goal) -> dict[str, float]:
     return {name: float(limit) for name, limit in (times | limits).items() if limit is not None}
 
 
+def check_goal(space: Space, goal: Goal | None = None) -> Wishes:
+    """Return what a goal asks, once every card that it names can be searched.
+
+    Args:
+        space: what it allows.
+        goal: what is asked, where it is not the goal of the space.
+
+    Raises ParamsError, one sentence that begins with a key, for a goal that contradicts itself, for
+    cards without a server, a price or a power that it needs, and for drafters of another model.
+    """
+    criteria = wishes(space, goal)
+    for base in space.bases():
+        space.most(base)
+        space.drafting(base)
+        if criteria.powered:
+            site_of(load_device(base.device), load_node(base.node), prices_of(base.device))
+    return criteria
+
+
 def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     """What a goal asks, once it is known that it can be asked.
 
@@ -223,8 +242,8 @@ def wishes(space: Space, goal: Goal | None = None) -> Wishes:
             hours[offer.device] = converted(hour, goal.currency, prices.exchange)
     names = list(goal.objectives or USUAL_OBJECTIVES)
     if not hours and ("cost" in (goal.objectives or ()) or goal.limits.cost is not None):
-        raise ParamsError(f"{goal.id}: it asks for a cost, but no price of {', '.join(unpriced)} "
-                          "is known, state one: devices: [{device: "
+        raise ParamsError("devices: the goal asks for a cost, but no price of "
+                          f"{', '.join(unpriced)} is known, state one: devices: [{{device: "
                           f"{unpriced[0]}, price: 1.5..2.5 USD/h}}].")
     if goal.objectives is None and unpriced:
         names.remove("cost")  # a front of some devices only would leave the others out
@@ -252,8 +271,8 @@ def check_contradictions(goal: Goal) -> None:
         why = (f"{demand.users:,} users who think {human(demand.think_time, 's')} before each "
                f"{demand.output_tokens:,} tokens")
     if wanted > most:
-        raise ParamsError(f"{goal.id}: {why} are {human(most, 'token/s')}, the goal asks for "
-                          f"{human(wanted, 'token/s')}, expected at most what arrives.")
+        raise ParamsError(f"limits.throughput: {why} are {human(most, 'token/s')}, the goal asks "
+                          f"for {human(wanted, 'token/s')}, expected at most what arrives.")
 
 
 LISTS = ("devices", "precisions", "engines", "objectives")

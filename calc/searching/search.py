@@ -38,7 +38,7 @@ from calc.searching.candidates import (
     least_of_each,
     slabs,
 )
-from calc.searching.goal import SHORT, TIMES, Wishes, wishes
+from calc.searching.goal import SHORT, TIMES, Wishes, check_goal
 from calc.searching.pools import Pairs, pairs
 from catalogue import Scenario
 from catalogue.deployments.admission import KINDS, kind_words, positions
@@ -296,7 +296,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
     """
-    criteria = wishes(space := space or Space(goal), goal)
+    criteria = check_goal(space := space or Space(goal), goal)
     bases = space.bases() if "one" in goal.space.pools else []
     of_bases = [BaseResult.new(criteria) for _ in bases]
     front, plain = (Front(criteria.objectives, ties=False) for _ in range(2))

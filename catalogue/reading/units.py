@@ -164,6 +164,41 @@ def _parsed(text: str | int | float, unit: str) -> float | int:
     return int(exact) if exact.denominator == 1 else value
 
 
+SPREAD = ".."  # between the ends of a price that a reader sets: 1.5..2.5 USD/h
+
+
+def price_ends(text: str, unit: str) -> tuple[float, float, str]:
+    """Ends of a price as a reader writes it, and its SI unit.
+
+    >>> price_ends("7200 USD/h", "USD/s"), price_ends("1..2 CNY", "USD")
+    ((2.0, 2.0, 'USD/s'), (1.0, 2.0, 'CNY'))
+
+    Args:
+        text: the price, or both ends of its range.
+        unit: SI unit, in whatever currency.
+
+    Raises ValueError (one clause) for what is no price of these dimensions above 0.
+    """
+    ends, per = text.split(SPREAD), unit.partition("/")[2]
+    shown = unit.replace("/s", "/h")
+    try:
+        _, written = split(ends[-1])
+        currency = written.partition("/")[0]
+        if currency not in MONEY:
+            raise ValueError(f"'{text[:60]}' names no currency")
+        si_unit = f"{currency}/{per}" if per else currency
+        high = float(parse(ends[-1], si_unit))
+        low = float(parse(f"{ends[0]} {written}", si_unit)) if ends[1:] else high
+    except ValueError as error:
+        cause = str(error).partition(", expected")[0]
+        raise ValueError(f"{cause}, expected a price in USD or CNY such as 2 {shown} or "
+                         f"1.5{SPREAD}2.5 {shown}") from None
+    if len(ends) > 2 or not 0 < low <= high:
+        raise ValueError(f"'{text[:60]}' is out of range, expected one above 0, or both ends, the "
+                         f"lower first, such as 1.5{SPREAD}2.5 {shown}")
+    return low, high, si_unit
+
+
 @functools.cache
 def si(unit: str) -> str:
     """The SI unit of a unit's dimensions, e.g. ``ms`` -> ``s``, ``GB/s`` -> ``B/s``.

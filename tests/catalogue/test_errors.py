@@ -167,8 +167,9 @@ SETTINGS = [  # deployment, what is set, message
 GOALS = [  # what is set of a goal, message
     (["cards.most=1.5"], "--set cards.most: '1.5' is not a whole number."),
     (["engines=vllm 0.13"],
-     "--set engines: not the name of an engine, expected one such as vllm or vllm@0.13.0."),
-    (["limits.rent=400"], "--set limits.rent: '400' names no currency: write 400 USD/h."),
+     "--set engines: 'vllm 0.13' is not the name of an engine, did you mean vllm@0.13."),
+    (["limits.rent=400"], "--set limits.rent: '400' names no currency, expected a price in USD or "
+     "CNY such as 2 USD/h or 1.5..2.5 USD/h."),
     (["demand.isl=9"], "--set demand.isl: unknown key 'isl', did you mean 'input_tokens'."),
     (["cards.fewest=9", "cards.most=8"],
      "--set cards.fewest: 'fewest' (9) exceeds 'most' (8)."),

@@ -146,3 +146,25 @@ def test_existing_output_is_not_overwritten(cli, tmp_path, asked, made):
     assert mine.read_text("utf-8") == "mine"
     assert (code, err.count("\n")) == (2, 1)
     assert json.dumps(str(out))[1:-1] in err
+
+
+PLAN = """model: deepseek-v3
+devices: [CARD]
+demand: {input_tokens: 2048 token, output_tokens: 512 token, users: 8, think_time: 100 s}
+limits: {LIMIT}
+cards: 8
+"""
+
+
+@pytest.mark.parametrize(("card", "limit"), [
+    ("h200", "budget: hello"), ("h200", "rent: 400 USD"), ("h200", "throughput: 9000 token/s"),
+    ("kunpeng-920", "tpot: 50 ms"), ("{device: h200, price: cheap}", "tpot: 50 ms"),
+    ("intel-gaudi-3", "cost: 1"), ("h200", "tpot: 50 ms}\nspace: {drafters: [eagle3]"),
+    ("h200", "tpot: 50 ms}\nengines: [sglagn]\nspace: {tensor: [8]")])
+def test_check_and_search_refuse_a_goal_alike(cli, tmp_path, card, limit):
+    path = tmp_path / "goal.yml"
+    path.write_text(PLAN.replace("CARD", card).replace("LIMIT", limit))
+    refused, searched = cli("check", str(path)), cli("search", str(path))
+    assert (refused[0], searched[:2]) == (2, (2, ""))
+    assert refused[2].startswith(f"{path}:")
+    assert refused[2].endswith(searched[2])

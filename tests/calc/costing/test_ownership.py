@@ -214,7 +214,7 @@ def test_a_capital_buys_servers_with_racks_and_network_after_storage():
     (CARD, NODE, {}, "no limit is given"),
     ("ascend-910b2", "atlas-800t-a2", {"rent": stated("9 USD/h")}, "no price of an hour"),
     ("nvidia-b300", "hgx-b300", {"capital": amount(1e9)}, "no price of a server"),
-    ("nvidia-rtx-4090", "xeon-6454s-rtx-4090", {"power": 1e6}, "nobody says what a server"),
+    ("nvidia-rtx-4090", "xeon-6454s-rtx-4090", {"power": 1e6}, "power of a server of"),
 ])
 def test_a_missing_limit_price_or_power_is_refused(device, node, limits, message):
     with pytest.raises(ParamsError, match=message):

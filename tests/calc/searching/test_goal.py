@@ -12,14 +12,13 @@ from catalogue import ParamsError
 NAME = "r1-80-users-910b"
 ERRORS = [
     ("demand.users=null; demand.arrival_rate=2 request/s; limits.throughput=9000 token/s",
-     "r1-80-users-910b: 2 requests per second of 1,024 tokens are 2,048 token/s, the goal asks for "
-     "9,000 token/s, expected at most what arrives."),
-    ("demand.think_time=20 s; limits.throughput=4097 token/s", "r1-80-users-910b: 80 users who "
+     "limits.throughput: 2 requests per second of 1,024 tokens are 2,048 token/s, the goal asks "
+     "for 9,000 token/s, expected at most what arrives."),
+    ("demand.think_time=20 s; limits.throughput=4097 token/s", "limits.throughput: 80 users who "
      "think 20 s before each 1,024 tokens are 4,096 token/s, the goal asks for 4,097 token/s, "
      "expected at most what arrives."),
-    ("objectives=cost; devices=ascend-910b1", "r1-80-users-910b: it asks for a cost, but no price "
-     "of ascend-910b1 is known, state one: devices: [{device: ascend-910b1, price: 1.5..2.5 USD/h}]"
-     "."),
+    ("objectives=cost; devices=ascend-910b1", "devices: the goal asks for a cost, but no price of "
+     "ascend-910b1 is known, state one: devices: [{device: ascend-910b1, price: 1.5..2.5 USD/h}]."),
     ("devices=ascend-910c-package", "devices: 'ascend-910c-package' is a package that software sees"
      " as 2 devices, expected 'ascend-910c-die'."),
     ("devices=kunpeng-920", "devices: 'kunpeng-920' is a host processor, expected an accelerator."),
