@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import calc
-from calc.answer.compare_engines import COMPARED, Difference, differences
+from calc.answer.compare_engines import COMPARED, Difference, Replaced, differences
 from calc.answer.display import heading
 from calc.answer.request_lengths import with_lengths
+from calc.answer.steady_state import SEEN_OF_BURST
 from calc.commands.options import refuse_too_long
 from calc.commands.view import Table, View, notes
 from catalogue import ParamsError, load_scenario, symbols
@@ -16,8 +17,10 @@ from catalogue.deployments.admission import longest_request
 from catalogue.reading.units import human
 from catalogue.reading.yamlfile import YamlFile
 
-SHOWN = ("ttft", "tpot", "e2e", "output_throughput", "max_concurrency", "headroom_per_device")
+SHOWN = ("max_concurrency", "headroom_per_device")
 FEWEST = 2
+RATE = "output_throughput"
+REASONS = 3  # mechanisms beside the throughput of an engine
 WAYS = {0: "prefill-first", 1: "mixed"}  # how steps are filled
 
 
@@ -44,14 +47,40 @@ def comparison_view(deployment: str | YamlFile, engines: str, settings: Sequence
     data = {"engines": [result.as_json() for result in results],
             "differences": [vars(item) | {"replaced": [vars(one) for one in item.replaced]}
                             for item in items]} | notes(*scenarios)
-    columns = [str(scenario.engine) for scenario in scenarios]
-    rows: list[tuple[Any, ...]] = [
-        ("fits", *("yes" if result.fits else "no" for result in results))]
-    rows += [(heading(name), *(result.quantities[name] for result in results))
-             for name in SHOWN if all(name in result.reported for result in results)]
-    return View(f"{scenarios[0].heading['en']}: {len(names)} engines", data,
-                body=[Table(("", *columns), rows), *notes(*scenarios).values(),
-                      *map(difference_table, items)])
+    names = [str(scenario.engine) for scenario in scenarios]
+    rows: list[dict[str, Any]] = []
+    for name, result in zip(names, results, strict=True):
+        seen = result.seen.amounts() if result.seen and not result.unasked else {}
+        rows.append({"engine": name, "fits": "yes" if result.fits else "no"} | {
+            SEEN_OF_BURST[key]: amount for key, amount in seen.items()} | {
+            key: result.quantities[key] for key in SHOWN if key in result.reported})
+    return View(f"{verdict(rows)}: {scenarios[0].heading['en']}", data,
+                any(result.fits for result in results), body=[
+                    Table.of(rows, *rows[0]), *notes(*scenarios).values(),
+                    *(f"{item.other}: {main_reasons(item)}." for item in items)],
+                sections={"details": [*map(difference_table, items)]})
+
+
+def verdict(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Engine of the highest throughput, of those under which the deployment fits."""
+    rates = {row["engine"]: row[RATE].value for row in rows if row["fits"] == "yes" and RATE in row}
+    if not rates:
+        return f"FITS under {sum(row['fits'] == 'yes' for row in rows)} of {len(rows)} engines"
+    return f"{max(rates, key=lambda name: rates[name])}: highest throughput of {len(rows)} engines"
+
+
+def main_reasons(item: Difference) -> str:
+    """Throughput of a burst over the first engine's, and the mechanisms that change it most."""
+    changes = sorted(((one.effects[RATE] - 1, words_of(one)) for one in item.replaced),
+                     key=lambda change: -abs(change[0]))
+    reasons = ", ".join(f"{name} {change:+.1%}" for change, name in changes[:REASONS])
+    return (f"with all requests at once, throughput {item.together[RATE] - 1:+.1%} against "
+            f"{item.first}{reasons and f', mainly {reasons}'}; --details lists every mechanism")
+
+
+def words_of(replaced: Replaced) -> str:
+    """Name of a mechanism in words."""
+    return replaced.name.replace("_", " ").replace(".", " ")
 
 
 def difference_table(item: Difference) -> Table:
@@ -62,7 +91,7 @@ def difference_table(item: Difference) -> Table:
         unit = defined[one.symbol].unit if one.symbol in defined else "1"
         first, other = (WAYS[int(value)] if one.symbol == "mixed_steps" else human(value, unit)
                         for value in (one.first, one.other))
-        rows.append((one.name.replace("_", " ").replace(".", " "), first, other,
+        rows.append((words_of(one), first, other,
                      *(f"{one.effects[name] - 1:+.1%}" for name in COMPARED)))
     rows.append(("all together", "", "",
                  *(f"{item.together[name] - 1:+.1%}" for name in COMPARED)))
