@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from catalogue.kinds import KINDS, class_of, described, described_kind, misfit, 
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import TYPO, nearest_names
-from catalogue.reading.synonyms import WAYS, card_key_meant, key_meant
+from catalogue.reading.synonyms import card_key_meant, key_meant, way
 from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.values import (
     Provenance,
@@ -360,7 +360,7 @@ def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> Yam
         value = holder.pop(last)
         below = {path[len(keys):]: lines.pop(path) for path in file.lines
                  if path[:len(keys)] == keys}
-        *above, name = _near(cls, keys, value) or (None,)
+        *above, name = _near(cls, keys, value, file.lines) or (None,)
         target: Any = data
         for key in above:
             target = target.setdefault(key, {}) if isinstance(target, dict) else None
@@ -540,7 +540,8 @@ def _by_line(cls: type[Entry], file: YamlFile, problems: Iterable[Any],
              overridden: Mapping[KeyPath, str], above: tuple[str, ...]
              ) -> list[tuple[int, list[str]]]:
     """A sentence for each mistake, with its line; arguments as of :func:`refusals`."""
-    misspelt = {_near(cls, item["loc"]) for item in problems if item["type"] == "extra_forbidden"}
+    misspelt = {_near(cls, item["loc"], stated=file.lines) for item in problems
+                if item["type"] == "extra_forbidden"}
     wrong_defaults = {item["loc"][-1] for item in problems if item["loc"][0:1] == ("defaults",)}
     problems_by_line: list[tuple[int, list[str]]] = []
     for item in problems:
@@ -558,9 +559,11 @@ def _by_line(cls: type[Entry], file: YamlFile, problems: Iterable[Any],
     return problems_by_line
 
 
-def _near(cls: type[Entry], keys: KeyPath, value: Any = None) -> KeyPath | None:
+def _near(cls: type[Entry], keys: KeyPath, value: Any = None, stated: Container[KeyPath] = ()
+          ) -> KeyPath | None:
     """The keys that are meant by some of which the last is unknown: what it abbreviates (``tp``),
-    those of another group, what other tools call so, or the nearest; None where none is near."""
+    those of another group, what other tools call so, or the nearest that is not ``stated``; None
+    where none is near."""
     *group, last = map(str, keys)
     fields = fields_at(cls, keys[:-1])
     initials = {"".join(word[0] for word in name.split("_")): name for name in fields}
@@ -578,9 +581,9 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None) -> KeyPath | None:
         meant = "device"  # of hardware
     if meant and meant != ".".join((*group, last)):
         return tuple(meant.split("."))
-    if {"workload", "demand"} & own and last in WAYS:
+    if {"workload", "demand"} & own and way(last):
         return None
-    near = nearest_names(last, fields, 1, TYPO)
+    near = nearest_names(last, [name for name in fields if (*group, name) not in stated], 1, TYPO)
     return (*group, near[0]) if near else None
 
 
@@ -589,11 +592,11 @@ def _meant_key(near: KeyPath, keys: KeyPath) -> str:
     return f"did you mean '{near[-1] if near[:-1] == keys[:-1] else '.'.join(map(str, near))}'"
 
 
-def _key_hint(cls: type[Entry], keys: KeyPath, value: Any) -> str:
+def _key_hint(cls: type[Entry], keys: KeyPath, value: Any, stated: Container[KeyPath] = ()) -> str:
     """What to write in place of an unknown key."""
-    if {"workload", "demand"} & cls.model_fields.keys() and keys[-1] in WAYS:
-        return WAYS[str(keys[-1])]
-    near = _near(cls, keys, value)
+    if {"workload", "demand"} & cls.model_fields.keys() and (advice := way(str(keys[-1]))):
+        return advice
+    near = _near(cls, keys, value, stated)
     return (_meant_key(near, keys) if near
             else f"expected one of {', '.join(fields_at(cls, keys[:-1]))}")
 
@@ -617,7 +620,7 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
         case "extra_forbidden":
             if wide := full_width(str(keys[-1])):
                 return line, f"{where}: {wide} in '{name}', write {half_width(str(keys[-1]))}."
-            hint = _key_hint(cls, keys[len(above):], problem["input"])
+            hint = _key_hint(cls, keys[len(above):], problem["input"], file.lines)
             return line, f"{where}: unknown key '{name}', {hint}."
         case "missing":
             return line, f"{where}: the key '{name}' is missing{_sample(cls, keys[len(above):])}."

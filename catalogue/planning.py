@@ -30,6 +30,7 @@ from catalogue.entries.entry import (
     Titled,
     by_percentile,
     given,
+    number_as,
 )
 from catalogue.entries.models import DraftMethod
 from catalogue.entries.operation import Ownership
@@ -168,15 +169,15 @@ class Offer(Entry):
 class CardRange(Entry):
     """Fewest and most cards; absent, the most are as many as a budget buys or a power feeds."""
 
+    model_config = ConfigDict(json_schema_extra={"type": ["object", "integer"]})
+
     fewest: Cards = 1
     most: Cards | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _of_number(cls, raw: Any) -> Any:
-        if isinstance(raw, str) and (number := re.match(r"\d+", raw)):
-            raise ValueError(f"expected a number of cards: write {{most: {number[0]}}}")
-        return {"most": raw} if type(raw) is int else raw
+        return number_as("most", raw)
 
     def violations(self) -> Iterator[Problem]:
         """Fewest and most in their order."""
@@ -369,11 +370,12 @@ def _offers(raw: Any) -> Any:
 
 
 def _may_be_names(schema: dict[str, Any]) -> None:
-    """Devices may be a name, or names in place of offers."""
-    listed = schema["properties"]["devices"]
-    name = {"type": "string"}
-    schema["properties"]["devices"] = {
-        "anyOf": [name, listed | {"items": {"anyOf": [name, listed["items"]]}}]}
+    """A name may stand for a list of it, and for an offer of a device."""
+    properties, name = schema["properties"], {"type": "string"}
+    offers = properties["devices"]
+    offers["items"] = {"anyOf": [name, offers["items"]]}
+    for key in ("devices", "precisions", "engines"):
+        properties[key] = {"anyOf": [name, properties[key]]}
 
 
 class Goal(Titled):

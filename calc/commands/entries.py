@@ -158,6 +158,8 @@ def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View
     """
     kind, reference = kind_and_reference(name)
     if kind == "engines":
+        reference, _, version = reference.partition("@")
+        release = release or version or None
         return engine_view(load_engine(reference), flags, release)
     if flags or release:
         raise ParamsError(f"{name} is no engine, expected neither flags nor --release.")
@@ -198,7 +200,7 @@ def kind_and_reference(text: str) -> tuple[str, str]:
         for kind in LISTED[:-1]:
             library.refuse_named_twice(kind, text, own)
         return kind_of(str(own)), str(own)
-    if text in engine_names():
+    if text.partition("@")[0] in engine_names():
         return "engines", text
     for kind in LISTED[:-1]:
         with contextlib.suppress(ParamsError):

@@ -15,6 +15,12 @@ COMMANDS = {**{name: f"dev {name}" for name in ("audit", "validate", "discrepanc
             **{name: f"list {name}' or 'show NAME" for name in (
                 "models", "devices", "links", "nodes", "scenarios", "engines")}}
 """Command of earlier releases -> its present name."""
+RENAMED = {"sure": "confidence", "promise": "availability", "questions": "requests-per-user",
+           "user-requests": "requests-per-user", "day-requests": "daily-requests",
+           "requests": "daily-requests", "users": "daily-users", "cards": "scaling",
+           "devices": "card", "device": "card", "scenario": "deployment",
+           "of": "description", "out": "o", "output": "o"}
+"""Option of earlier releases -> its present name."""
 
 
 def explained(error: click.ClickException, words: Sequence[str]) -> str:
@@ -76,6 +82,8 @@ def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[s
     own = {opt.lstrip("-"): param for param in command.params for opt in param.opts
            if isinstance(param, click.Option)}
     stem = option.lstrip("-").replace("_", "-")
+    if stem not in own and (present := own.get(RENAMED.get(stem, ""))):
+        return f"{name} has no option {option}, it is {present.opts[0]} now."
     if near := [stem] if stem in own else nearest_names(stem, own, 1, TYPO):
         return f"{name} has no option {option}, did you mean {own[near[0]].opts[0]}?"
     is_search = "goal" in [param.name for param in command.params]

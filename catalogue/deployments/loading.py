@@ -7,8 +7,9 @@ top of the file speak of the family as a whole and are not inherited, the docume
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 from catalogue import library
 from catalogue.deployments import physics_inputs
 from catalogue.deployments.admission import LAID_OUT, cut_of, problems, subject_of
+from catalogue.deployments.cuts import DEALT, DIVISION, SYMBOLS, Cut, Subject
 from catalogue.deployments.physics_inputs import drafter_problem, peak_problem
 from catalogue.deployments.profiles import (
     Running,
@@ -25,7 +27,7 @@ from catalogue.deployments.profiles import (
     running_engine,
     underlaid,
 )
-from catalogue.deployments.scenario import Scenario
+from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.entries.deployments import (
     Cluster,
     Documented,
@@ -305,7 +307,8 @@ def load_scenario(reference: str | Path | YamlFile, device: str | Path | None = 
         if "pools" in raw.data and not key:
             one, two = (f"{reference}{SEPARATOR}{pool}" for pool in raw.data["pools"])
             raise ParamsError(f"{raw.where(('pools',))}: pools: this is a deployment of two pools, "
-                              f"expected one of them, {one} or {two}.")
+                              f"expected one pool, {one} or {two}; estimate, simulate, cost, "
+                              "deploy and report take both.")
         if not variants and not key:
             return overridden_scenario(raw, overridden, cut=cut)
         variant = overlaid(raw, key or variants[0])  # a key is refused where there are no variants
@@ -404,7 +407,8 @@ def _checked(raw: YamlFile, given: dict[str, Override]) -> tuple[ScenarioFile, R
             meant = library.as_meant("scenarios", raw, given)
             with mistakes:
                 running_engine(meant, given)
-            check_devices_of(meant)
+            if not given:
+                check_layout_of(meant)
     mistakes.report()
     return file, engine
 
@@ -502,35 +506,64 @@ def section_keys() -> dict[str, Collection[str]]:
 
 def check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse a parallelism that cannot be laid out: it divides neither cards nor tensors."""
-    check_devices(scenario.file.parallelism, scenario.devices, scenario.node, where)
-    for problem in problems(subject_of(scenario), cut_of(scenario), LAID_OUT):
-        raise LayoutError(f"{where('parallelism', problem.key)}: {problem.text['en']}.")
+    mistakes = [
+        *device_mistakes(scenario.file.parallelism, scenario.devices, scenario.node, where),
+        *division_mistakes(subject_of(scenario), cut_of(scenario), where)]
+    if mistakes:
+        raise LayoutError(*mistakes)
 
 
-def check_devices(cut: Parallelism, devices: int, node: Node, where: Callable[..., str]) -> None:
-    """Refuse a parallelism of more or fewer devices than there are."""
+def device_mistakes(cut: Parallelism, devices: int, node: Node, where: Callable[..., str]
+                    ) -> Iterator[str]:
+    """Yield why a parallelism needs more or fewer devices than there are."""
     tp, pp, dp = (int(degree.value) for degree in (
         cut.tensor_parallel, cut.pipeline_parallel, cut.data_parallel))
     if tp * pp * dp != devices:
         nodes, rest = divmod(tp * pp * dp, node.devices_per_node.value)
         hint = (f": write cluster: {{nodes: {nodes}}}" if not rest and ".yml:" in where("cluster")
                 else "")
-        raise LayoutError(f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data "
-                          f"parallel = {tp} x {pp} x {dp} = {tp * pp * dp} devices, but the "
-                          f"cluster has {devices}{hint}.")
+        yield (f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data parallel = "
+               f"{tp} x {pp} x {dp} = {tp * pp * dp} devices, but the cluster has {devices}{hint}.")
 
 
-def check_devices_of(raw: YamlFile) -> None:
-    """Refuse the same of a file that is refused for other mistakes, as far as they let it."""
+def division_mistakes(subject: Subject, cut: Cut, where: Callable[..., str],
+                      kinds: Collection[str] = LAID_OUT) -> Iterator[str]:
+    """Yield why a parallelism divides no tensors."""
+    for problem in problems(subject, cut, kinds):
+        yield f"{where('parallelism', problem.key)}: {problem.text['en']}."
+
+
+def check_layout_of(raw: YamlFile) -> None:
+    """Refuse the layout of a file with other mistakes, as far as these let it be judged."""
+    def loaded(kind: str, reference: Any) -> Any:
+        with contextlib.suppress(ParamsError):
+            return library.load(kind, reference, beside=raw.path)
+        return None
+
+    def where(*keys: str | int) -> str:
+        return raw.where(keys)
+
     try:
-        cut = library.parsed(Parallelism, raw, "parallelism")
+        parallelism = library.parsed(Parallelism, raw, "parallelism")
+    except (ParamsError, KeyError, TypeError):
+        return  # reported with the others
+    cut = Cut(**{name: int(degree.value) for name, symbol in SYMBOLS.items()
+                 if (degree := getattr(parallelism, symbol, None))})
+    model, precision, device = (loaded(_ENTRIES[root], raw.data.get(root))
+                                for root in ("model", "precision", "device"))
+    mistakes: list[str] = []
+    node: Any = None
+    with contextlib.suppress(ParamsError):
         cluster = (library.parsed(Cluster, raw, "cluster") if "cluster" in raw.data
                    else Cluster())
-        name = cluster.node or library.load("devices", raw.data["device"], beside=raw.path).node
-        node: Node = library.load("nodes", str(name))
-    except (ParamsError, KeyError, TypeError):
-        return  # told with the others
-    check_devices(cut, cluster.cards(node), node, lambda *keys: raw.where(keys))
+        if node := loaded("nodes", cluster.node or (device and device.node)):
+            mistakes += device_mistakes(parallelism, cluster.cards(node), node, where)
+    if model:
+        mistakes += division_mistakes(
+            Subject(model, precision, device, node, model_inputs(model)), cut, where,
+            LAID_OUT if precision else (DIVISION, DEALT))
+    if mistakes:
+        raise LayoutError(*mistakes)
 
 
 def check_host_cache(scenario: Scenario, where: Callable[..., str]) -> None:

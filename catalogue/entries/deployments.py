@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    ConfigDict,
     Field,
     ValidationError,
     model_validator,
@@ -33,6 +34,7 @@ from catalogue.entries.entry import (
     ServiceLimits,
     Sourced,
     Titled,
+    number_as,
     together,
 )
 from catalogue.entries.formulas import Inputs, WrittenTree, symbols
@@ -376,6 +378,8 @@ def usual_block(device: Device, model: Model) -> Value:
 class Cluster(Entry):
     """The hardware of a deployment: servers, absent that of the card, and their number."""
 
+    model_config = ConfigDict(json_schema_extra={"type": ["object", "integer"]})
+
     node: NodeName | None = None
     nodes: Count = usual(1)
     devices: Count | None = None
@@ -383,7 +387,7 @@ class Cluster(Entry):
     @model_validator(mode="before")
     @classmethod
     def _of_number(cls, raw: Any) -> Any:
-        return {"devices": raw} if type(raw) is int else raw
+        return number_as("devices", raw)
 
     def cards(self, node: Node) -> int:
         """Devices of the deployment, on servers of a kind [1]."""

@@ -188,8 +188,19 @@ def by_percentile(value: Any) -> Any:
     return {part[1]: part[2] for part in parts if part} if all(parts) else value
 
 
+def number_as(key: str, raw: Any) -> Any:
+    """A number of cards as a group of keys; raises ValueError for a text."""
+    if isinstance(raw, str):
+        digits = re.match(r"\d+", raw)
+        raise ValueError(f"expected a number of cards or a group of keys, found '{raw[:40]}'"
+                         + (f": write {digits[0]}" if digits else ""))
+    return {key: raw} if type(raw) is int else raw
+
+
 class TimeLimit(Entry):
     """A time at most [s], of the mean or of one percentile of the requests."""
+
+    model_config = ConfigDict(json_schema_extra={"type": ["object", "string", "number"]})
 
     mean: Promised | None = None
     p50: Promised | None = None

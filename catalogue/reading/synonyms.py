@@ -7,42 +7,45 @@ import re
 from catalogue.reading.near import nearest_names
 
 _SPELLINGS = {
-    "title": "name plan_name",
-    "model": "model_path checkpoint model_id model_name hf_model served_model_name",
-    "device": "gpu gpu_type gpu_name accelerator accelerator_type device card card_type npu system",
-    "engine": "backend framework engine_name inference_engine serving_engine",
+    "title": "name plan_name 名称 标题",
+    "model": "model_path model_dir checkpoint model_id model_name hf_model served_model_name 模型",
+    "device": "gpu gpu_type gpu_name accelerator accelerator_type device card card_type npu system "
+              "卡 显卡 加速卡 卡型",
+    "engine": "backend framework engine_name inference_engine serving_engine 引擎",
     "precision": "quantization quant dtype torch_dtype kv_cache_dtype weight_dtype weights "
-                 "load_format data_type format",
+                 "load_format data_type format 精度 量化",
     "cluster.devices": "gpus num_gpus n_gpus ngpus gpu_count num_devices num_cards cards "
-                       "world_size total_gpus npus num_npus devices",
-    "cluster.nodes": "nnodes num_nodes n_nodes nodes servers num_servers",
-    "cluster": "hardware", "cluster.node": "server server_type node_type",
-    "parallelism": "parallel layout",
-    "workload": "traffic load request benchmark",
-    "limits": "slo slos sla slas targets",
+                       "world_size total_gpus npus num_npus devices 卡数",
+    "cluster.nodes": "nnodes num_nodes n_nodes nodes servers num_servers 节点数 服务器数",
+    "cluster": "hardware 集群 硬件", "cluster.node": "server server_type node_type 服务器 节点",
+    "parallelism": "parallel layout 并行 并行策略",
+    "workload": "traffic load request benchmark 负载",
+    "limits": "slo slos sla slas targets 限制 目标",
     "parallelism.tensor_parallel": "tp tp_size tensor_parallel_size tensor_parallel "
-                                   "tensor_model_parallel_size",
-    "parallelism.pipeline_parallel": "pp pp_size pipeline_parallel_size pipeline_parallel",
+                                   "tensor_model_parallel_size 张量并行",
+    "parallelism.pipeline_parallel": "pp pp_size pipeline_parallel_size pipeline_parallel "
+                                     "流水线并行 流水并行",
     "parallelism.data_parallel": "dp dp_size data_parallel_size data_parallel "
-                                 "attention_dp_size replicas",
+                                 "attention_dp_size replicas 数据并行",
     "parallelism.expert_parallel": "ep ep_size expert_parallel_size enable_expert_parallel "
-                                   "expert_parallel moe_expert_parallel_size moe_ep_size",
+                                   "expert_parallel moe_expert_parallel_size moe_ep_size "
+                                   "专家并行",
     "parallelism.expert_tensor_parallel": "moe_tensor_parallel_size moe_tp_size etp",
     "parallelism.decode_context_parallel": "dcp decode_context_parallel_size cp_size",
     "parallelism.redundant_experts": "num_redundant_experts ep_num_redundant_experts",
     "workload.concurrency": "max_num_seqs max_running_requests max_concurrency concurrency bs "
                             "batch_size max_batch_size batch num_concurrent users num_users "
-                            "concurrent_requests concurrent_users max_bs",
+                            "concurrent_requests concurrent_users max_bs 并发 并发数 用户数",
     "workload.requests": "num_prompts num_requests request_count",
     "workload.context_tokens": "max_model_len context_length max_seq_len max_context_length "
-                               "max_input_len context_len max_total_tokens context "
-                               "context_window",
+                               "max_input_len context_len context context_window "
+                               "上下文 上下文长度",
     "workload.input_tokens": "isl input_len input_length random_input_len random_input input "
                              "prompt_len prompt_length prompt_tokens prefill_tokens "
-                             "synthetic_input_tokens_mean",
+                             "synthetic_input_tokens_mean 输入 输入长度",
     "workload.output_tokens": "osl output_len output_length random_output_len random_output "
                               "output max_tokens max_new_tokens output_tokens_mean "
-                              "decode_tokens answer_tokens",
+                              "decode_tokens answer_tokens 输出 输出长度",
     "workload.arrival_rate": "request_rate rate qps rps",
     "workload.block_size": "block_size page_size tokens_per_block kv_block_size",
     "workload.max_num_batched_tokens": "max_num_batched_tokens chunked_prefill_size chunk_size "
@@ -53,21 +56,31 @@ _SPELLINGS = {
                              "speculative_num_steps speculative_config mtp "
                              "mtp_layers mtp_tokens "
                              "num_nextn_predict_layers",
+    "workload.draft_method": "speculative_algorithm",
     "workload.host_cache": "swap_space cpu_offload_gb hicache_size",
-    "limits.ttft": "ttft ttft_ms ttft_slo slo_ttft max_ttft first_token time_to_first_token",
+    "limits.ttft": "ttft ttft_ms ttft_slo slo_ttft max_ttft first_token time_to_first_token "
+                   "首字延迟 首token延迟",
     "limits.tpot": "tpot tpot_ms tpot_slo slo_tpot max_tpot itl itl_ms inter_token_latency speed "
                    "time_per_output_token",
+    "mechanisms.micro_batches": "enable_two_batch_overlap enable_dbo",
     "mechanisms.prefix_hit_share": "prefix_hit_share cache_hit_rate prefix_hit_rate hit_rate hits "
                                    "enable_prefix_caching prefix_caching enable_prefix_cache"}
 """Key of a deployment -> options and keys of other tools that say the same."""
 WAYS = {words: way for keys, way in {
-    "price prices cost price_per_hour":
+    "price prices cost price_per_hour 价格":
         "prices do not belong here, `will-it-fit cost --price` takes them",
-    "memory gpu_memory vram network interconnect kv_cache":
+    "memory gpu_memory vram network interconnect kv_cache kv_cache_config max_total_tokens 显存":
         "this follows from the card and the precision, remove it",
-    "enable_dp_attention dp_attention": "write parallelism: {data_parallel: 8, tensor_parallel: 1}",
+    "enable_dp_attention dp_attention enable_attention_dp":
+        "write parallelism: {data_parallel: 8, tensor_parallel: 1}",
     "version engine_version": "write it as part of the engine, such as engine: sglang@0.5.4",
-    "prefill decode": "write variants: {prefill: ..., decode: ...} and pools: [prefill, decode]"
+    "enforce_eager disable_cuda_graph": "write graphs: false",
+    "disable_radix_cache": "write mechanisms: {prefix_hit_share: 0}",
+    "latency 延迟": "write limits: {ttft: 2 s, tpot: 50 ms}",
+    "port host seed timeout trust_remote_code tokenizer log_level api_key attention_backend":
+        "no prediction depends on it, remove it",
+    "prefill decode disaggregation_mode":
+        "write variants: {prefill: ..., decode: ...} and pools: [prefill, decode]"
 }.items() for words in keys.split()}
 """Key that a deployment or a goal does not have -> what to write in its place."""
 _KEYS = {word: key for key, words in _SPELLINGS.items() for word in words.split()}
@@ -91,6 +104,7 @@ _OF_A_GOAL = {
     "workload.max_num_batched_tokens": "space.chunks", "workload.draft_tokens": "space.drafts",
     "workload.memory_utilization": "space.memory_utilization",
     "workload.host_cache": "space.host_cache",
+    "mechanisms.micro_batches": "enable_two_batch_overlap enable_dbo",
     "mechanisms.prefix_hit_share": "demand.prefix_hit_share"}
 """Key of a deployment -> that of a goal, where it is another."""
 OPTIONS = {"model": "model", "device": "card", "engine": "engine", "precision": "precision",
@@ -109,13 +123,22 @@ def card_key_meant(word: str) -> str | None:
     return _OF_A_CARD.get(word.casefold())
 
 
+def _plain(word: str) -> str:
+    return re.sub(r"[\s-]+", "_", word.strip("-")).casefold()
+
+
+def way(word: str) -> str | None:
+    """Return what to write in place of a key that no deployment has; None without advice."""
+    return WAYS.get(_plain(word))
+
+
 def key_meant(word: str, goal: bool = False) -> str | None:
     """Return the key that other tools' option or key means; None for one that is not known.
 
     >>> key_meant("--max-running-requests"), key_meant("max_model_len"), key_meant("tp", goal=True)
     ('workload.concurrency', 'workload.context_tokens', 'space.tensor')
     """
-    name = re.sub(r"[\s-]+", "_", word.strip("-")).casefold()
+    name = _plain(word)
     if name in WAYS:
         return None
     near = [name] if name in _KEYS or len(name) < LONG else nearest_names(name, _KEYS, 1, SURE)

@@ -108,7 +108,10 @@ def test_all_mistakes_of_a_plan_and_its_card_are_reported_at_once(tmp_path):
     ("scenarios", PLAN.strip().replace(": fp8", "： fp8").replace("l: deep", "l： deap"),
      {"mine.yml:1", "mine.yml:2", "mine.yml:3"}),
     ("scenarios", "plan:\n  model: deepseek-v3\n  parallelism: {tensor_parallel: 8}\n",
-     {"mine.yml:1"})])
+     {"mine.yml:1"}),
+    ("scenarios", PLAN.strip().replace("falcon-128.yml", "nvidia-h200-sxm").replace(
+        "8}", "8, expert_parallel: 3}") + "\nmode: x\ncluster: 16x\n",
+     {"mine.yml:4", "mine.yml:6", "mine.yml:7"})])
 def test_all_mistakes_of_a_goal_and_of_variants_are_reported_at_once(tmp_path, kind, text, lines):
     write(tmp_path, "card", MISTAKEN_CARD)
     load = catalogue.load_family if kind == "scenarios" else partial(catalogue.load, kind)

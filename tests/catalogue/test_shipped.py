@@ -91,6 +91,24 @@ def test_schema_rejects_what_is_wrong(kind, wrong):
         editor(kind).validate(data | wrong)
 
 
+@pytest.mark.parametrize(("kind", "short"), [
+    ("scenarios", {"cluster": 16}), ("scenarios", {"title": "Mine", "note": "Ours."}),
+    ("scenarios", {"limits": {"ttft": "2 s", "tpot": "p90 30 tok/s", "e2e": {"p99": "1 min"}}}),
+    ("scenarios", {"limits": {"ttft": "2 s"}, "mechanisms": {"prefix_hit_share": "90%"}}),
+    ("goals", {"cards": 8}), ("goals", {"devices": "nvidia-h20"}), ("goals", {"devices": "any"}),
+    ("goals", {"devices": ["nvidia-h20", {"device": "nvidia-h200"}]}),
+    ("goals", {"engines": "vllm", "precisions": "fp8-block"}),
+    ("goals", {"limits": {"ttft": "p90 2 s", "tpot": {"p99": "60 ms"}, "cost": 1.5}}),
+    ("devices", {"name": "Mine", "memory_capacity": "64 GiB", "price": {"usd": "15000 USD"}})])
+def test_schema_accepts_the_short_forms_that_files_may_use(tmp_path, kind, short):
+    template = dict(plain((ROOT / "templates" / f"{kind[:-1]}.yml").read_text("utf-8")))
+    data = {key: value for key, value in template.items() if key != "cluster"} | short
+    path = tmp_path / "mine.yml"
+    path.write_text(yaml.safe_dump(data, allow_unicode=True), "utf-8")
+    catalogue.load(kind, path)
+    editor(kind).validate(as_an_editor_reads(path))
+
+
 @pytest.mark.parametrize(("source", "message"), INCOMPLETE)
 def test_shortcomings_of_a_card(tmp_path, source, message):
     path = tmp_path / "mine.yml"

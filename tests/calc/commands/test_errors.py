@@ -25,6 +25,8 @@ SENTENCES = [
      "did you mean --set workload.memory_utilization=0.8?"),
     ("estimate mine.yml --max-num-seq 8", "did you mean --set workload.concurrency=8?"),
     ("search --card h20 --tpot 50ms --tp 8", "did you mean --set space.tensor=8?"),
+    ("search --sure 0.9", "it is --confidence now"), ("show vllm@9", "the release '9'"),
+    ("capacity mine.yml --users 3", "it is --daily-users now"),
     ("simulate mine.yml --request-rate 3", "did you mean --rate 3?"),
     ("cost mine.yml --any-engine", "no option --any-engine; `will-it-fit cost --help` lists"),
     ("estimate --modle r1", "did you mean --model?"), ("estimate -x", "estimate --help"),
