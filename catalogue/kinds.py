@@ -63,6 +63,8 @@ def class_of(kind: str) -> type[Entry]:
     return entry_class
 
 
+USUAL_NAMES = {"device": "card", "node": "server", "scenario": "deployment"}
+"""Kind in the singular -> what lists and messages call it."""
 ARTICLED = {"scenarios": "a deployment", "devices": "a card", "nodes": "a server",
             "prices": "a price list", "mechanisms": "mechanisms of a card", "advice": "advice",
             "measurements": "a measured system", "microbenchmarks": "microbenchmarks of a card",
@@ -140,10 +142,25 @@ def misfit(file: str, of: str, expected: str) -> str:
     return f"this describes {described(of)}, expected {described(expected)}{taken}{begins}"
 
 
+def usual_name(kind: str) -> str:
+    """What lists and messages call a kind, in the singular or plural.
+
+    >>> usual_name("nodes"), usual_name("model")
+    ('servers', 'model')
+    """
+    stem = kind.removesuffix("s")
+    return f"{USUAL_NAMES[stem]}{kind[len(stem):]}" if stem in USUAL_NAMES else kind
+
+
+def template_of(kind: str) -> str:
+    """Name of the template of a kind; empty where there is none."""
+    return next((name for name in (kind, kind.removesuffix("s")) if name in TEMPLATES), "")
+
+
 def new(kind: str) -> str:
     """The command that prints a template of a kind; empty where there is none."""
-    name = kind if kind in TEMPLATES else kind.removesuffix("s")
-    return f"`will-it-fit new {name}`" if name in TEMPLATES else ""
+    name = template_of(kind)
+    return f"`will-it-fit new {usual_name(name)}`" if name else ""
 
 
 SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml", "configurations.yml",

@@ -18,7 +18,16 @@ from pydantic import ValidationError
 
 from catalogue.entries import hardware
 from catalogue.entries.entry import Entry
-from catalogue.kinds import KINDS, class_of, described, described_kind, misfit, new, wrapped
+from catalogue.kinds import (
+    KINDS,
+    class_of,
+    described,
+    described_kind,
+    misfit,
+    new,
+    template_of,
+    wrapped,
+)
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import TYPO, nearest_names
@@ -226,7 +235,7 @@ def _unknown(kind: str, text: str) -> str:
     existing, wanted = names(kind), plain(text)
     for other in SEE if kind in SEE else ():
         if entry := _meant(other, text):
-            return (f"'{text}' is a {other[:-1]}, expected a {kind[:-1]}; see: "
+            return (f"'{text}' is {described(other)}, expected {described(kind)}; see: "
                     f"{SEE[other]} {entry}.")
     begins = f"{'' if kind == 'models' else '(.*-)?'}{re.escape(wanted)}"
     begins += "(?![0-9])" if wanted[-1:].isdigit() else ""
@@ -246,7 +255,7 @@ def _unknown(kind: str, text: str) -> str:
     nearby = (f", did you mean {near[0]}" if len(near) == 1 else
               f", the nearest names are {', '.join(near)}" if near else
             f", expected one of {len(existing)}, such as {', '.join(existing[:SHOWN])}")
-    return f"there is no {re.sub('ie$', 'y', kind[:-1])} '{text}'{nearby}{own}."
+    return f"there is no {described(kind).partition(' ')[2] or kind} '{text}'{nearby}{own}."
 
 
 COMMAND_LINE = "given on the command line"
@@ -627,8 +636,10 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
         case "value_error":
             message = str(raised)
         case _:
-            group = f"a group of keys such as {', '.join(fields_at(cls, keys[len(above):])[:3])}"
-            expected = {"model_type": group, "list_type": "a list",
+            sample = _sample(cls, keys[len(above):])
+            group = sample.removeprefix(",") or (
+                f" such as {', '.join(fields_at(cls, keys[len(above):])[:3])}")
+            expected = {"model_type": f"a group of keys{group}", "list_type": "a list",
                         "dict_type": "a group of keys", "string_type": "a text",
                         "int_type": "a whole number", "bool_type": "true or false"}
             message = problem["msg"].replace("Input should be", "expected")
@@ -636,8 +647,8 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
                 else message[0].lower() + message[1:]
             value = problem["input"]
             message += f", found '{str(value)[:40]}'" if value is not None else ", found nothing"
-            if problem["type"] == "model_type":
-                message += _sample(cls, keys[len(above):]).replace(", such as", ": write")
+            if problem["type"] == "string_type" and isinstance(value, dict):
+                message += sample
             if problem["type"] == "literal_error" and (choices := nearest_names(
                     str(value), re.findall(r"'([^']+)'", message.partition(", found")[0]), 1)):
                 message += f": write {choices[0]}"
@@ -663,10 +674,10 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
 def _sample(cls: type[Entry], keys: KeyPath) -> str:
     """A key as the template of its kind has it, for a message; empty where none does."""
     kind = next((kind for kind in KINDS if class_of(kind) is cls), "")
-    template = ROOT / "templates" / f"{kind.removesuffix('s')}.yml"
+    template = ROOT / "templates" / f"{template_of(kind)}.yml"
     if not is_file(template):
         return ""
-    line = re.search(rf"^[ #]*({keys[-1]}:(?: [^#\n]+)?)(?:#.*)?(?:\n  (\w+: [^#\n]+))?",
+    line = re.search(rf"^[ #]*({keys[-1]}:(?: [^#\n]+)?)(?:#.*)?(?:\n#? {{2,}}(\w+: [^#\n]+))?",
                      template.read_text("utf-8"), re.MULTILINE)
     if line is None:
         return ""

@@ -32,7 +32,7 @@ from catalogue import (
 from catalogue.deployments.loading import find_scenario
 from catalogue.engine import KINDS as ENGINE_KINDS
 from catalogue.engine import Engine, engine_names, history, load_engine
-from catalogue.kinds import TEMPLATES, kind_of
+from catalogue.kinds import TEMPLATES, kind_of, usual_name
 from catalogue.messages import plural
 from catalogue.reading.files import is_file, store
 from catalogue.reading.near import nearest_names
@@ -51,8 +51,6 @@ LISTED = ("models", "devices", "nodes", "links", "precisions", "scenarios", "goa
 ALIASES = {"cards": "devices", "gpus": "devices", "servers": "nodes", "deployments": "scenarios",
            "plans": "scenarios", "formats": "precisions"}
 SCHEMA_LINE = re.compile(r"\A# yaml-language-server.*\n")  # relative to the catalogue
-USUAL_NAMES = {"device": "card", "node": "server", "scenario": "deployment"}
-"""Kind in the singular -> what lists and messages call it."""
 TITLES = ("id", "name", "title", "note", "documented")  # what no table shows
 PRINTED = (*TEMPLATES, "kernels")  # templates that `new` prints
 FIRST = {
@@ -65,16 +63,6 @@ FIRST = {
                 "matrix_peak", "hbm_efficiency", "power", "price", "node"),
     "precisions": ("weights", "multiply", "kv_cache", "kv_rope", "kv_index", "activation")}
 """Kind -> keys that `show` prints without --details; of other kinds all."""
-
-
-def usual_name(kind: str) -> str:
-    """What lists and messages call a kind, in the singular or plural.
-
-    >>> usual_name("nodes"), usual_name("model")
-    ('servers', 'model')
-    """
-    stem = kind.removesuffix("s")
-    return f"{USUAL_NAMES[stem]}{kind[len(stem):]}" if stem in USUAL_NAMES else kind
 
 
 def named_choice(text: str, choices: tuple[str, ...], what: str) -> str:

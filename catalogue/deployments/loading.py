@@ -8,6 +8,7 @@ top of the file speak of the family as a whole and are not inherited, the docume
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -528,8 +529,8 @@ def device_mistakes(cut: Parallelism, devices: int, node: Node, where: Callable[
 
 def division_mistakes(subject: Subject, cut: Cut, where: Callable[..., str],
                       kinds: Collection[str] = LAID_OUT) -> Iterator[str]:
-    """Yield why a parallelism divides no tensors."""
-    for problem in problems(subject, cut, kinds):
+    """Yield the first reason why a parallelism divides no tensors, if there is one."""
+    for problem in itertools.islice(problems(subject, cut, kinds), 1):
         yield f"{where('parallelism', problem.key)}: {problem.text['en']}."
 
 
@@ -597,8 +598,9 @@ def check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
         raise ParamsError(f"{where('workload', 'draft_method')}: {unknown}.")
     if missing := peak_problem(scenario):
         raise LayoutError(f"{where(missing[0])}: {missing[1]}.")
-    for name, problem in physics_inputs.mechanism_problems(scenario.file.mechanisms):
-        raise ParamsError(f"{where('mechanisms', name)}: {problem}.")
+    if misused := [f"{where('mechanisms', name)}: {problem}." for name, problem in
+                   physics_inputs.mechanism_problems(scenario.file.mechanisms)]:
+        raise ParamsError(*misused)
     check_host_cache(scenario, where)
     stated, its = scenario.file.mechanisms.get(DEALT_PROMPTS), scenario.model
     if stated and stated.value and (its.index_topk is None or its.linear_layers):

@@ -501,8 +501,10 @@ class Workload(Entry):
             yield "'length_variation' is that of a lognormal length_distribution alone"
         if self.think_time is not None and self.arrivals != "closed-loop":
             yield "expected 'arrivals: closed-loop' beside a 'think_time'", "think_time"
-        if (self.arrivals == "poisson") != (self.arrival_rate is not None):
-            yield "'arrival_rate' is given with 'arrivals: poisson', and only with it"
+        if self.arrivals == "poisson" and self.arrival_rate is None:
+            yield "'arrivals: poisson' needs an 'arrival_rate', such as 2 request/s", "arrivals"
+        if self.arrival_rate is not None and self.arrivals != "poisson":
+            yield "write 'arrivals: poisson' beside an 'arrival_rate'", "arrival_rate"
         if self.requests is not None and self.requests.value < self.concurrency.value:
             yield (f"'requests' ({self.requests.value:,}) is less than concurrency "
                    f"({self.concurrency.value:,}), expected as many, or no 'requests'")

@@ -1,6 +1,7 @@
 """What a file of hardware may hold: devices (to add a GPU, an NPU or a host: params/devices/),
 links, nodes, and what was measured on them."""
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
 
@@ -75,8 +76,11 @@ def instruction_set(raw: Any, given: Provenance | None) -> Any:
     """An architecture: one that is known, or any of a reader's own card, without known kernels."""
     if raw in get_args(Architecture):
         return raw
-    if given is not None and given.own:
-        return words.read(raw) if isinstance(raw, str) else raw
+    if given is not None and given.own and isinstance(raw, str):
+        meant = re.sub("[_-]", "", raw).casefold()
+        if near := [name for name in get_args(Architecture) if re.sub("[_-]", "", name) == meant]:
+            raise ValueError(f"'{raw}' is not known, did you mean {near[0]}")
+        return words.read(raw)
     raise ValueError(f"'{str(raw)[:40]}' is not known, expected one of "
                      f"{', '.join(get_args(Architecture))}")
 

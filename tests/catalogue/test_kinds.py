@@ -21,7 +21,7 @@ def test_kind_of_a_file_one_of_whose_keys_is_misspelt(kind):
 
 @pytest.mark.parametrize(("text", "kind", "says"), [
     ("scenario", "goals", "`will-it-fit estimate FILE` takes it"),
-    ("goal", "devices", "`will-it-fit search FILE` takes it; `will-it-fit new device`"),
+    ("goal", "devices", "`will-it-fit search FILE` takes it; `will-it-fit new card`"),
     ("device", "models", "a deployment names it by `device: FILE`"),
     (json.dumps({"model_type": "qwen3_moe", "hidden_size": 4096}), "models",
      "`will-it-fit import-model FILE -o model.yml`")])
