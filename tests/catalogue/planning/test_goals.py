@@ -43,7 +43,7 @@ def test_least_and_largest_amounts(kind, taken, refused):
 @pytest.mark.parametrize(("kind", "raw"), [
     ("Users", 1.5), ("Seconds", True), ("Seconds", None), ("Cards", False), ("Percent", 0.905),
     ("Percent", 1.01), ("Percent", 0.009), ("Points", "much"), ("Points", -0.5), ("Times", {}),
-    ("Times", "soon"), ("EngineName", "vllm@"), ("EngineName", "e" * 61)])
+    ("Times", "soon"), ("EngineName", "e" * 61)])
 def test_what_is_no_amount(kind, raw):
     with pytest.raises(ValidationError):
         take(kind, raw)
