@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from catalogue.entries.hardware import Device, Mechanisms
-from catalogue.tables import LATENT, ROTATED, WIDTHS, Shelf, Table, sound
+from catalogue.tables import LATENT, ROTATED, WIDTHS, Shelf, Table
 from kernels.fitting import Column, Columns, Fitted, Law, fit, halves
+from kernels.lint import sound
 
 # format of a table -> dtype that is multiplied, bytes of a weight with its scales, and the formats
 # of the catalogue that routed experts are stored in so
