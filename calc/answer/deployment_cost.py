@@ -10,14 +10,20 @@ from typing import Any
 from calc.answer.request_lengths import refuse_unstated
 from calc.answer.service import Service
 from calc.costing.cost import Cost, CostOptions, Fleet, PrefillPool, cost, crossovers, fleet
-from calc.costing.ownership import stated, way_of
+from calc.costing.ownership import (
+    card_hour,
+    priced_hour,
+    stated,
+    usual_currency,
+    way_of,
+)
 from calc.uncertainty import Amount
 from catalogue import ParamsError, load, load_prices
-from catalogue.entries.operation import Prices
+from catalogue.entries.operation import Load, Prices
 from catalogue.reading.jsonfile import finite
 from catalogue.reading.units import YEAR
 
-OF_PARTS = "from the server, energy and upkeep"
+USUAL_LOAD = "azure-conversation"
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class DeploymentCost:
         fleet: deployments that a day needs; None where no day is given.
         api: prices of the API that it is compared with.
         price_list: of the API.
+        day: load by the hour, of the deployments that a day needs.
         shares: by price list, the utilisation from which the deployment is cheaper [1].
         years: in which hardware is written off [year].
     """
@@ -41,6 +48,7 @@ class DeploymentCost:
     fleet: Fleet | None
     api: Prices
     price_list: str
+    day: Load
     shares: Mapping[str, Amount]
     years: float
 
@@ -72,12 +80,15 @@ def deployment_cost(service: Service, prices: Prices, given: Mapping[str, Any]) 
     """
     pool, answer, seen = service.last, service.answers[-1], service.seen
     refuse_unstated(pool)
-    day = load("loads", given["day_load"])
+    day = load("loads", given["day_load"] or USUAL_LOAD)
     api, price_list = price_list_of(given["api"])
+    ownership = given["ownership"] or way_of(pool.device, prices)
+    price = stated(given["price"], name="--price") if given["price"] else None
+    if price is None and card_hour(pool.device, ownership, prices) is None:
+        price = priced_hour(pool.device, pool.node, ownership, prices, usual_currency(prices))
     options = CostOptions(
-        given["ownership"] or way_of(pool.device, prices),
-        stated(given["price"], name="--price") if given["price"] else None,
-        given["utilisation"] or 1 / day.peak,
+        ownership, price,
+        given["utilisation"] or (1 / day.peak if given["day_load"] else 1.0),
         given["requests_per_user"], (api.sold or {})[price_list])
     reached = seen.throughput if seen else answer.quantities["output_throughput"]
     beside = (PrefillPool(service.pools[0], service.answers[0].everything)
@@ -87,9 +98,6 @@ def deployment_cost(service: Service, prices: Prices, given: Mapping[str, Any]) 
         return cost(pool, answer.everything, reached, prices, chosen, beside)
 
     result = cost_with(options)
-    if result.hour is None and result.hour_of_parts is not None:
-        options = replace(options, price=replace(result.hour_of_parts, source=OF_PARTS))
-        result = cost_with(options)
     needed = None
     if given["daily_requests"] is not None:
         needed = fleet(pool, result.cards, day.rates(given["daily_requests"]), reached.value,
@@ -98,7 +106,7 @@ def deployment_cost(service: Service, prices: Prices, given: Mapping[str, Any]) 
             options = replace(options, utilisation=needed.utilisation)
             result = cost_with(options)
     return DeploymentCost(
-        service, result, options, needed, api, price_list,
+        service, result, options, needed, api, price_list, day,
         crossovers(pool, result, options, api, prices),
         prices.years.value / YEAR if prices.years else math.nan)
 

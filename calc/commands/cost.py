@@ -29,6 +29,7 @@ from calc.uncertainty import Amount
 from catalogue import load_deployment
 from catalogue.deployments.admission import longest_request
 from catalogue.entries.operation import OWNERSHIPS
+from catalogue.library import COMMAND_LINE
 from catalogue.reading.units import DIMENSIONLESS, HOUR, plain
 
 if TYPE_CHECKING:
@@ -48,16 +49,17 @@ LABELS = {"crossover": "share of use from which it is cheaper than the API",
 @scenario_argument
 @settings_option
 @click.option("--price", metavar="MONEY/h", help=(
-    "All-in price per card-hour: '2 USD/h' or '1.5..3 USD/h' (default: catalogue price)."))
+    "All-in price per card-hour: '2 USD/h' or '1.5..3 USD/h' (default: the catalogue's, else "
+    "derived from the price of the server)."))
 @click.option("--prices", metavar="NAME|FILE", help=(
     "Price entry or file (default: the card's); --set prices.KEY=VALUE overrides keys."))
 @click.option("--ownership", type=click.Choice(OWNERSHIPS), help=(
     "How the cards are paid for (default: the first option with a known price)."))
 @click.option("--utilisation", type=Number(least=1e-3, most=1), metavar="SHARE", help=(
     "Average utilisation, e.g. 60% (default: the mean over the day of --daily-requests, else "
-    "of --load with its busiest hour at full load)."))
-@click.option("--load", "day_load", default="azure-conversation", metavar="NAME|FILE", help=(
-    "Hourly load profile (`will-it-fit list loads`; default: azure-conversation)."))
+    "of --load with its busiest hour at full load, else 100%)."))
+@click.option("--load", "day_load", metavar="NAME|FILE", help=(
+    "Hourly load profile (`will-it-fit list loads`; default for a day: azure-conversation)."))
 @click.option("--daily-requests", type=Number("request", 1e-3, 1e12), help=(
     "Requests per day, e.g. 200k; also prints replicas and their cost by payment option."))
 @click.option("--requests-per-user", type=Number("request", 1e-3, 1e12), default="20",
@@ -96,43 +98,64 @@ def verdict(answer: DeploymentCost) -> str:
     if answer.cost.hour is None:
         return f"NO PRICE: {what}"
     tokens = answer.cost.amounts["per_million_output_whole"].formatted("en")
-    return (f"{tokens} per million output tokens, prompts included: {what}, "
-            f"{percent(answer.options.utilisation)} utilised")
+    return (f"{tokens} per million output tokens, prompts included, at "
+            f"{percent(answer.options.utilisation)} utilisation: {what}")
 
 
 def cost_figures(answer: DeploymentCost) -> list[tuple[str, str]]:
-    """The figures of most interest: tokens, hour, energy, the API and owning."""
+    """The figures of most interest: tokens, price, a day's use, users, the API, energy, owning."""
     from calc.costing.ownership import unpriced
 
     result, options = answer.cost, answer.options
     amounts = {name: amount.formatted("en") for name, amount in result.amounts.items()}
+    used = f"at {percent(options.utilisation)} utilisation"
     if result.hour is None:
         lines = [("price", unpriced(answer.service.last.device.id, options.ownership))]
     else:
         hour = result.hour.scaled(HOUR, result.currency).formatted("en")
-        share = result.amounts["crossover"]
-        start = (f"cheaper from {percent(share.value)} utilisation on ({span_of(share.ends)})"
-                 if share.value <= 1 else "never cheaper")
+        whole, mean = result.amounts["per_million_output_whole"], answer.day.peak
+        sold, inputs = (answer.api.sold or {})[answer.price_list], answer.service.last.inputs()
         lines = [
             ("split", f"{amounts['per_million_input']} per million input tokens and "
-             f"{amounts['per_million_output']} per million output tokens"),
-            ("hour", f"{amounts['per_hour']} for {answer.service.devices} cards: a card's hour "
-             f"({options.ownership}) is {hour}, {origin(result.hour)}"),
-            ("user", f"{amounts['per_user_month']} a month at "
-             f"{plain(options.requests_per_day)} requests a day"),
-            ("API", f"{start} than {answer.api.id}:{answer.price_list}")]
+             f"{amounts['per_million_output']} per million output tokens, {used}"),
+            ("price", f"{hour} per card-hour ({origin(result.hour, options.ownership)}); "
+             f"{amounts['per_hour']} per hour for {answer.service.devices} cards"),
+            ("user", f"{amounts['per_user_month']} per month for "
+             f"{plain(options.requests_per_day)} requests per day of "
+             f"{inputs['input_tokens']:,.0f} + {inputs['output_tokens']:,.0f} tokens, {used}"),
+            ("API", f"{cheaper_from(result.amounts['crossover'])} than "
+             f"{sold.model['en'] if sold.model else 'the model'} at {answer.api.id}:"
+             f"{answer.price_list} ({sold.hours} hours)")]
+        if options.utilisation == 1:
+            at_mean = whole.scaled(mean).formatted("en")
+            lines.insert(2, ("day", f"{at_mean} per million output tokens at {percent(1 / mean)} "
+                             f"utilisation: the mean of a day ({answer.day.id}) whose busiest hour "
+                             "is at full load"))
     if "per_task" in amounts:
         lines.append(("agent", f"{amounts['per_task']} per task, all its turns; "
-                      f"{amounts['per_million_processed']} per million processed tokens"))
+                      f"{amounts['per_million_processed']} per million processed tokens, {used}"))
     if "energy_per_token" in amounts:
-        site = (f"; site {amounts['site_energy_per_token']} and {amounts['site_power']}"
+        site = (f"; with the site {amounts['site_energy_per_token']} and {amounts['site_power']}"
                 if "site_energy_per_token" in amounts else "")
-        lines.append(("energy", f"cards {amounts['energy_per_token']} of output and "
-                      f"{amounts['cards_power']} busy{site}"))
-    if "capital" in amounts:
+        lines.append(("energy", f"cards {amounts['energy_per_token']} of output {used} and "
+                      f"{amounts['cards_power']} under load{site}"))
+    if is_owned(answer) and "capital" in amounts:
         lines.append(("owning", f"{amounts['capital']} of capital; total cost of ownership "
                       f"{amounts['tco']} over {plain(answer.years)} years, discounted"))
     return lines
+
+
+def is_owned(answer: DeploymentCost) -> bool:
+    """Whether the cards are bought, at no price by the hour from the command line."""
+    hour = answer.cost.hour
+    return answer.options.ownership == OWNERSHIPS[0] and not (
+        hour and hour.source == COMMAND_LINE)
+
+
+def cheaper_from(share: Amount) -> str:
+    """From which utilisation a deployment is cheaper, with its interval."""
+    return (f"cheaper from {percent(share.value)} utilisation ({span_of(share.ends)})"
+            if share.value <= 1 else "not cheaper at any utilisation")
 
 
 def percent(share: float | None) -> str:
@@ -160,10 +183,13 @@ def fleet_blocks(needed: Mapping[str, Any]) -> list[Block]:
 
 def detail_tables(answer: DeploymentCost, lists: Mapping[str, Mapping[str, Any]]) -> list[Block]:
     """All amounts with their intervals, and every price list of the API."""
+    from calc.costing.cost import OWNED, RETURNS
+
     result = answer.cost
     blocks: list[Block] = [Table(("amount", "value", "80% interval"), [
         (LABELS.get(name, heading(name)), amount.text, amount.reach)
-        for name, amount in result.amounts.items()])]
+        for name, amount in result.amounts.items() if is_owned(answer)
+        or name not in (*OWNED, *RETURNS)])]
     if lists:
         stated = ("model", "since", "until", "hours")
         blocks.append(Table(("price list", *stated, "from", "80% interval"), [
@@ -173,6 +199,8 @@ def detail_tables(answer: DeploymentCost, lists: Mapping[str, Mapping[str, Any]]
     return blocks
 
 
-def origin(price: Amount) -> str:
-    """Where a price comes from."""
-    return joined(filter(None, (price.source, price.kind, price.date)))
+def origin(price: Amount, ownership: str) -> str:
+    """How a card is paid for, and where its price comes from."""
+    if price.source == COMMAND_LINE:
+        return "as given"
+    return joined(filter(None, (ownership, price.kind, price.source, price.date)))

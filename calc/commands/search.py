@@ -44,7 +44,7 @@ LEGEND = (
     "EP: cards that share the experts, +n: redundant experts; chunks: prompt tokens per step of a "
     "DP rank; MTP tokens, drafts: tokens proposed per step.",
     "in flight: requests at once on all cards; samples: draws of the uncertain inputs; (a–b): 80% "
-    "interval; cost: all charged to output tokens, cards always busy.",
+    "interval; cost: all charged to output tokens.",
     "Not tried: experts on the host, cards of several kinds in one pool, spare experts other than "
     "in space.spares.")
 
@@ -71,17 +71,19 @@ def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_e
     """
     from calc.answer.quickplan import GOAL_PATHS
     from calc.launching.starting import search
-    from calc.searching.goal import load_goal
+    from calc.searching.goal import load_goal, with_price
 
     defaults: tuple[str, ...] = ()
     reference: Any = goal
+    price: str | None = None
     changes = list(settings)
     if goal is None:
         reference, defaults = planned(None, options | {"save": save}, goal=True)
-    elif save or options["price"]:
-        raise ParamsError(f"--{'save' if save else 'price'}: describes a goal without a file, "
-                          f"expected no '{goal[:60]}' beside it.")
+    elif save:
+        raise ParamsError(f"--save: describes a goal without a file, expected no '{goal[:60]}' "
+                          "beside it.")
     else:
+        price = options.pop("price")
         keys = {name: ".".join(map(str, path)) for name, path in GOAL_PATHS.items()}
         keys["cards"] = "cards.most"
         changes += [f"{keys[name]}={value}" for name, value in options.items() if value is not None]
@@ -89,8 +91,10 @@ def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_e
     changes += [f"space.{name}=true" for name, is_set in (
         ("any_engine", any_engine), ("any_format", any_format)) if is_set]
 
+    loaded = load_goal(reference, changes)
+    loaded = with_price(loaded, price) if price else loaded
     with progress() as bar:
-        report = replace(search(load_goal(reference, changes), progress=bar, workers=(
+        report = replace(search(loaded, progress=bar, workers=(
             workers or min(MOST_WORKERS, os.cpu_count() or 1))), defaults=defaults)
     return search_view(report, report.write(Path(folder)) if folder else [])
 

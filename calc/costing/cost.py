@@ -15,6 +15,7 @@ import numpy as np
 
 from calc.costing.ownership import (
     MILLION,
+    PARTS,
     Bill,
     agent_costs,
     around,
@@ -25,6 +26,7 @@ from calc.costing.ownership import (
     full_power,
     net_present_value,
     own_cards,
+    parts_of,
     payback,
     powers_of,
     prices_of,
@@ -33,6 +35,7 @@ from calc.costing.ownership import (
     servers_of,
     shares_of,
     site_power,
+    usual_currency,
 )
 from calc.physics.arrays import Number, select
 from calc.uncertainty import Amount, propagate_uncertainty
@@ -335,7 +338,6 @@ def crossover_utilisation(per_second: Number, requests: Number, api: Number) -> 
     return share if share.ndim else float(share)
 
 
-PARTS = ("network", "racks", "storage", "hosting", "people", "spares", "upkeep", "residual")
 TOKENS = ("per_million_input", "per_million_output", "per_million_output_whole", "per_request",
           "per_million_processed", "per_task", "per_user_month", "per_hour")
 OWNED = ("capital", "yearly", "resale", "tco", "tco_undiscounted", "card_hour_of_parts")
@@ -437,8 +439,7 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
     Source: notebooks/cost.md.
     """
     hour = card_hour(scenario.device, options.ownership, prices, options.price)
-    currency = (hour.currency if hour else
-                prices.electricity.unit.partition("/")[0] if prices.electricity else "USD")
+    currency = hour.currency if hour else usual_currency(prices)
     server = server_price(scenario.device, scenario.node, prices, currency)
     inputs = scenario.inputs()
     if prefill is not None:
@@ -559,18 +560,7 @@ def _uncertain(scenario: Scenario, prices: Prices, options: CostOptions, currenc
     for name, amount in (("hour", hour), ("server", server)):
         if amount is not None:
             result[name] = amount
-    if prices.electricity is not None:
-        result["electricity"] = converted(
-            Amount.stated(prices.electricity), currency, prices.exchange)
-    for name in PARTS if prices.owning else ():
-        value = getattr(prices.owning, name)
-        if value is not None:
-            amount = Amount.stated(value)
-            result[name] = (amount if value.unit == "1" else
-                           converted(amount, currency, prices.exchange))
-    if prices.discount is not None and prices.years is not None:
-        result["discount"] = Amount.stated(prices.discount)
-        result["years"] = Amount.stated(prices.years).scaled(1 / YEAR)
+    result |= parts_of(prices, currency)
     if options.sold is not None:
         result["sold_request"] = Amount.exactly(price_of_request(
             scenario.inputs(), options.sold, prices, currency))

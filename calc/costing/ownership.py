@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
-from calc.uncertainty import Amount
+from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import ParamsError, Scenario, load, load_device, load_node, names, units
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.operation import BUSY, OWNERSHIPS, WAITING, Powers, Prices
@@ -316,6 +316,8 @@ def shares_of(powers: Powers) -> dict[str, Any]:
 
 MILLION = 10**6
 COMMON = "common"  # prices of what has none of its own
+PARTS = ("network", "racks", "storage", "hosting", "people", "spares", "upkeep", "residual")
+OF_PARTS = "from the price of the server, energy at full power and upkeep"
 
 
 def stated(text: str, unit: str = "USD/s", name: str = "price") -> Amount:
@@ -405,6 +407,72 @@ def card_hour(device: Device | str, ownership: str = "own", prices: Prices | Non
         listed = (load_device(device) if isinstance(device, str) else device).price
         value = listed.usd_rent if listed else None
     return None if value is None else Amount.stated(value)
+
+
+def parts_of(prices: Prices, currency: str) -> dict[str, Amount]:
+    """Inputs of :func:`bill` that prices state, by name [money], [money/s], [money/J], [1].
+
+    Args:
+        prices: that hold for the card.
+        currency: that is wanted.
+
+    Source: the prices of the catalogue or of a reader.
+    """
+    parts: dict[str, Amount] = {}
+    owning = {name: getattr(prices.owning, name) for name in PARTS} if prices.owning else {}
+    for name, value in (owning | {"electricity": prices.electricity}).items():
+        if value is not None:
+            amount = Amount.stated(value)
+            parts[name] = amount if value.unit == "1" else converted(
+                amount, currency, prices.exchange)
+    if prices.discount is not None and prices.years is not None:
+        parts["discount"] = Amount.stated(prices.discount)
+        parts["years"] = Amount.stated(prices.years).scaled(1 / YEAR)
+    return parts
+
+
+def priced_hour(device: Device, node: Node, ownership: str, prices: Prices, currency: str,
+                reader: Amount | str | None = None) -> Amount | None:
+    """Price of a card by the time [money/s]: as stated, else of an own card what its server and its
+    energy at full power cost; None where either is unknown.
+
+    Args:
+        device, node: the card and its server.
+        ownership: ``own``, ``rent-always`` or ``rent-by-hour``.
+        prices: that hold for the card.
+        currency: of a price that is not stated.
+        reader: a price that a reader sets, in place of any.
+
+    Source: notebooks/cost.md, section What owning costs, and money over time.
+    """
+    hour = card_hour(device, ownership, prices, reader)
+    if hour is not None or ownership != OWNERSHIPS[0]:
+        return hour
+    server, full = server_price(device, node, prices, currency), full_power(device)
+    parts, count = parts_of(prices, currency), int(node.devices_per_node.value)
+    rest = around_of(device, node, prices)
+    if not (server and full and rest and prices.pue and "years" in parts):
+        return None
+
+    def second(q: Mapping[str, Any]) -> dict[str, Any]:
+        power = site_power(full.value * count, count, replace(rest, pue=q["pue"]))
+        return {"hour": bill(dict.fromkeys((*PARTS, "electricity"), 0.0) | dict(q) | {
+            "servers": 1, "cards": count, "kept_power": power, "mean_power": power}).second / count}
+
+    uncertain = parts | {"server": server, "pue": Amount.stated(prices.pue)}
+    derived = propagate_uncertainty(second, uncertain, {"hour": f"{currency}/s"}, at_once=True)
+    return replace(derived["hour"], kind="derived", source=OF_PARTS)
+
+
+def usual_currency(prices: Prices) -> str:
+    """Currency of the electricity, USD where it has no price.
+
+    Args:
+        prices: that hold for a card.
+
+    Source: the prices of the catalogue or of a reader.
+    """
+    return prices.electricity.unit.partition("/")[0] if prices.electricity else "USD"
 
 
 def way_of(device: Device | str, prices: Prices | None = None) -> str:
@@ -697,7 +765,7 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
     of_server = int(server.devices_per_node.value)
     limits: list[int] = []
     if rent is not None:
-        hour = card_hour(device, ownership, prices, price)
+        hour = priced_hour(card, server, ownership, prices, rent.currency, price)
         if hour is None:
             raise ParamsError(unpriced(device, ownership))
         limits.append(_affordable(

@@ -12,10 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from calc.costing.ownership import MILLION, card_hour, converted, prices_of, site_of
+from calc.costing.ownership import (
+    MILLION,
+    card_hour,
+    converted,
+    priced_hour,
+    prices_of,
+    site_of,
+    stated,
+    way_of,
+)
 from calc.layouts.feasible import MEMORY
 from calc.layouts.layout import Row
-from calc.layouts.space import Space
+from calc.layouts.space import Space, node_of
 from calc.physics.arrays import Number
 from calc.uncertainty import Amount
 from catalogue import ParamsError, load, load_device, load_node
@@ -234,8 +243,10 @@ def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     check_contradictions(goal)
     hours, unpriced = {}, []
     for offer in space.offers:
-        prices = prices_of(offer.device)
-        hour = card_hour(offer.device, goal.ownership, prices, offer.price)
+        device, prices = load_device(offer.device), prices_of(offer.device)
+        way = (goal.ownership if card_hour(device, goal.ownership, prices, offer.price)
+               else way_of(device, prices))
+        hour = priced_hour(device, node_of(offer, device), way, prices, goal.currency, offer.price)
         if hour is None:
             unpriced.append(offer.device)
         else:
@@ -243,8 +254,8 @@ def wishes(space: Space, goal: Goal | None = None) -> Wishes:
     names = list(goal.objectives or USUAL_OBJECTIVES)
     if not hours and ("cost" in (goal.objectives or ()) or goal.limits.cost is not None):
         raise ParamsError("devices: the goal asks for a cost, but no price of "
-                          f"{', '.join(unpriced)} is known, state one: devices: [{{device: "
-                          f"{unpriced[0]}, price: 1.5..2.5 USD/h}}].")
+                          f"{', '.join(unpriced)} is known, state one with --price or in the "
+                          f"goal, devices: [{{device: {unpriced[0]}, price: 1.5..2.5 USD/h}}].")
     if goal.objectives is None and unpriced:
         names.remove("cost")  # a front of some devices only would leave the others out
     own = len(names)
@@ -273,6 +284,15 @@ def check_contradictions(goal: Goal) -> None:
     if wanted > most:
         raise ParamsError(f"limits.throughput: {why} are {human(most, 'token/s')}, the goal asks "
                           f"for {human(wanted, 'token/s')}, expected at most what arrives.")
+
+
+def with_price(goal: Goal, price: str) -> Goal:
+    """A goal with another price of a card's hour. Raises ParamsError for what is no price."""
+    stated(price, name="--price")
+    if not goal.devices:
+        raise ParamsError("--price: the goal tries any card, expected --card beside it.")
+    return goal.model_copy(update={"devices": [
+        offer.model_copy(update={"price": price}) for offer in goal.devices]})
 
 
 LISTS = ("devices", "precisions", "engines", "objectives")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calc.answer.estimate import predicted, steady_amounts
+from calc.answer.service import combine_pools, service_level_of_pools
 from calc.costing.ownership import MILLION, agent_costs
 from calc.evidence.classes import errors_of_class
 from calc.layouts.feasible import MEMORY
@@ -26,7 +27,7 @@ from calc.searching.candidates import seen_by_users
 from calc.searching.draws import HIGH, LOW, OBSERVED, OWN, draws_of, of_load
 from calc.searching.goal import HOLDS
 from calc.searching.search import SearchResult
-from calc.uncertainty import Amount
+from calc.uncertainty import Amount, propagate_uncertainty
 from catalogue import Scenario, load_precision
 from catalogue.deployments.loading import made_scenario
 from catalogue.entries.models import Model
@@ -64,6 +65,7 @@ class SampledRow:
         seen: it simulated, if it was.
         capacity: of the cache over what has to fit, as of ``Drawn``, shape (DRAWS,) [1]; None where
             that is not drawn.
+        hours: device -> price of a card [money/s], of those that have one.
     """
 
     goal: Goal
@@ -73,6 +75,7 @@ class SampledRow:
     deployed: Scenario | None = field(default=None, repr=False, compare=False)
     seen: Simulated | None = field(default=None, repr=False, compare=False)
     capacity: np.ndarray | None = field(default=None, repr=False, compare=False)
+    hours: Mapping[str, Amount] = field(default_factory=dict, repr=False, compare=False)
 
     def stands_for(self, name: str, sign: int) -> float:
         """What holds in ``HOLDS`` of the draws, the larger the better; the worst if unknown.
@@ -89,20 +92,26 @@ class SampledRow:
 
     @cached_property
     def amounts(self) -> dict[str, Amount]:
-        """Quantities by name with their 80% intervals, of one deployment those that an estimate of
-        it reports. The interval of what follows from more than that, as a cost or anything of two
-        pools, is that of its draws."""
+        """Quantities by name with their 80% intervals: times and rates as an estimate of the
+        deployment reports them, a cost as it follows from the rate; all others from their draws.
+        """
         amounts = {}
         for name, draws in self.quantities.items():
             low, high = map(float, np.quantile(draws, (LOW, HIGH), method=OBSERVED))
             unit = self.goal.currency if name == "cost" else UNITS.get(name, DIMENSIONLESS)
             value = float(self.row.quantities[name])
             amounts[name] = Amount(value, min(low, value), max(high, value), unit, name=name)
-        if self.row.prefill is None and self.deployed is not None:
-            estimated = estimated_amounts(self.goal, self.row, self.deployed, self.seen)
-            amounts |= estimated
-            slower = self.row.quantities["throughput"] / estimated["throughput"].value
-            amounts |= {name: amounts[name].scaled(slower) for name in PER_TOKEN if name in amounts}
+        if self.deployed is None:
+            return amounts
+        amounts |= estimated_amounts(self.goal, self.row, self.deployed, self.seen)
+        slower = self.row.quantities["throughput"] / amounts["throughput"].value
+        amounts |= {name: amounts[name].scaled(slower) for name in PER_TOKEN if name in amounts}
+        if (hour := self.hours.get(self.row.choice.device)) and "cost" in amounts:
+            cards = sum(choice.devices * self.hours[choice.device].value
+                        for choice in self.row.choices) / hour.value
+            amounts |= propagate_uncertainty(
+                lambda q: {"cost": MILLION * q["hour"] * cards / q["rate"]},
+                {"hour": hour, "rate": amounts["throughput"]}, {"cost": self.goal.currency})
         return amounts
 
     @property
@@ -187,7 +196,7 @@ def sample_rows(result: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
         result.draws[row.choices] = SampledRow(
             result.wishes.goal, row, {name: draws for name, draws in drawn.quantities.items()
                                       if name in row.quantities},
-            scatter, drawn.deployed, capacity=drawn.capacity)
+            scatter, drawn.deployed, capacity=drawn.capacity, hours=result.wishes.hours)
     return [result.draws[row.choices] for row in rows]
 
 
@@ -241,7 +250,15 @@ def estimated_amounts(goal: Goal, row: Row, deployed: Scenario, simulated_row: S
                ) -> dict[str, Amount]:
     """Times and rates of a deployment as an estimate of its file tells them."""
     names = seen_by_users(goal.demand)
-    if goal.demand.arrivals == "burst":
+    if row.prefill is not None:
+        prefill, decode = (made_scenario(as_asked(goal, choice), Path(f"{goal.id}.yml"))
+                           for choice in row.choices)
+        level = service_level_of_pools(prefill, decode, combine_pools(
+            prefill, decode, users=row.quantities["users"]))
+        seen = {names[name]: amount for name, amount in level.amounts().items()} if level else {}
+        if not seen:
+            return {}
+    elif goal.demand.arrivals == "burst":
         seen = predicted(deployed, names.values())
     else:
         deployment = made_scenario(as_asked(goal, row.choice), Path(f"{goal.id}.yml"))

@@ -55,12 +55,13 @@ from catalogue.kernels import Kernel, Quality, quality
 from catalogue.messages import Pair
 from catalogue.planning import MEAN, UNITS, CardRange, Goal
 from catalogue.reading.files import ParamsError, is_file, make_folder, store
-from catalogue.reading.units import human
+from catalogue.reading.units import HOUR, human
 
 MOST_REJECTED = 4  # formats
 NEAREST_FIRST = ("seldom", "unscored", "worse", "limit", "memory", "start")
 SHOWN = ("cards", "layout", "precision", "start with")  # columns of a row besides quantities
 USUAL = ("ttft", "tpot", "throughput")  # quantities that are shown of every row
+AT_FULL_USE = " per million output tokens, prompts included, at 100% utilisation"
 MOST_WIDER = 64  # cards of a goal that is searched again with one more server
 Later = Literal["seldom", "plainer", "alike"]
 LATER: dict[Later, str] = {
@@ -303,6 +304,7 @@ class SearchReport:
         chosen: those that the goal names.
         limits: by name, SI units.
         unpriced: cards without a price.
+        hours: price of a card by the time [money/s], of those that have one.
         funnel: deployments by what became of them.
         pairs: prefill pools, decode pools and pairs that were compared [1]; None without pairs.
         front_size: deployments on the front [1].
@@ -327,6 +329,7 @@ class SearchReport:
     chosen: tuple[str, ...]
     limits: dict[str, float]
     unpriced: tuple[str, ...]
+    hours: Mapping[str, Amount]
     funnel: Funnel
     pairs: tuple[int, int, int] | None
     front_size: int
@@ -386,7 +389,7 @@ class SearchReport:
         for name, amount in self.amounts(row).items():
             seen = row.simulated.seen.get(name, {}) if row.simulated else {}
             lines.append((heading(name), "".join((
-                amount.formatted("en"), " per million output tokens" if name == "cost" else "",
+                amount.formatted("en"), AT_FULL_USE if name == "cost" else "",
                 *(f", simulated {percentile_words(at)}{human(value, 's')}"
                   for at, value in seen.items())))))
         if row.pools:
@@ -422,11 +425,15 @@ class SearchReport:
         if self.funnel.deployments:
             missed = f"; {len(self.missed)} over a limit when simulated" if self.missed else ""
             lines.append(f"{self.funnel.text}{missed}.")
-        wanted = {*self.chosen, *(self.goal.objectives or ("cost",))}
-        if self.rows and self.unpriced and "cost" in wanted:
-            lines.append(f"No price of {', '.join(self.unpriced)}: state one in the goal, devices: "
-                         "[{device: NAME, price: 1.5..2.5 USD/h}].")
-        return lines
+        if self.rows and self.unpriced and "cost" in {*self.chosen, *(
+                self.goal.objectives or ("cost",))}:
+            lines.append(f"No price of {', '.join(self.unpriced)}: state one with --price, such as "
+                         "--price '1.5..2.5 USD/h'.")
+        return lines + [
+            f"A card's hour of {device} costs {hour.scaled(HOUR, hour.currency).formatted('en')}, "
+            f"derived {hour.source}; --price replaces it."
+            for device, hour in self.hours.items() if "cost" in {*self.chosen, *self.limits}
+            and hour.kind == "derived"]
 
     @property
     def verdict(self) -> str:
@@ -575,7 +582,7 @@ def search_report(selection: Selection) -> SearchReport:
     nearest = None if groups or surest else nearest_miss(selection)
     return SearchReport(
         goal=selection.goal, objectives=wishes.objectives, chosen=tuple(wishes.chosen),
-        limits=wishes.limits, unpriced=wishes.unpriced, funnel=result.funnel,
+        limits=wishes.limits, unpriced=wishes.unpriced, hours=wishes.hours, funnel=result.funnel,
         pairs=result.pairs.tried if result.pairs else None, front_size=len(selection.candidates),
         rows=rows, surest=report_row(selection, surest) if surest else None,
         weakest=weakest_limit(selection, first) if first else None,

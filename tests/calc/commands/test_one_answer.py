@@ -158,7 +158,8 @@ def test_file_that_a_search_writes_has_the_numbers_of_its_row(capsys, tmp_path, 
     from calc.layouts.layout import family, text
 
     goal = load_goal("r1-80-users-h20", [*FEW, *settings])
-    row = Selection(search(goal)).front[0][0].row
+    sample = Selection(search(goal)).front[0][0]
+    row = sample.row
     path = Path(tmp_path / "found.yml")
     path.write_text(text(goal, row.choice) if row.prefill is None
                     else family(goal, row.prefill, row.choice), "utf-8")
@@ -167,6 +168,11 @@ def test_file_that_a_search_writes_has_the_numbers_of_its_row(capsys, tmp_path, 
     agree(found)
     agree({"whole": found["whole"], "row": {name: row.quantities[name] for name in NAMES}})
     assert row.devices == deployed.devices
+    cost = told(capsys, "cost", str(path))["amounts"]["per_million_output_whole"]
+    intervals = {name: amount.points for name, amount in deployed.seen.amounts().items()} | {
+        "cost": (cost["value"], cost["low"], cost["high"])}
+    for name, points in intervals.items():
+        assert sample.amounts[name].points == pytest.approx(points, rel=NEAR), name
 
 
 def test_limits_of_a_deployment_are_those_of_the_options(capsys):

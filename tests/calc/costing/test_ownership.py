@@ -212,7 +212,7 @@ def test_a_capital_buys_servers_with_racks_and_network_after_storage():
 
 @pytest.mark.parametrize(("device", "node", "limits", "message"), [
     (CARD, NODE, {}, "no limit is given"),
-    ("ascend-910b2", "atlas-800t-a2", {"rent": stated("9 USD/h")}, "no price of an hour"),
+    ("intel-gaudi-3", "gaudi-3-8card", {"rent": stated("9 USD/h")}, "no price of an hour"),
     ("nvidia-b300", "hgx-b300", {"capital": amount(1e9)}, "no price of a server"),
     ("nvidia-rtx-4090", "xeon-6454s-rtx-4090", {"power": 1e6}, "power of a server of"),
 ])

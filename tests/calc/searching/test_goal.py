@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calc.layouts.space import Space
-from calc.searching.goal import Wishes, load_goal, stated_limits, wishes
+from calc.searching.goal import Wishes, load_goal, stated_limits, wishes, with_price
 from calc.searching.search import search
 from calc.uncertainty import Amount
 from catalogue import ParamsError
@@ -17,8 +17,9 @@ ERRORS = [
     ("demand.think_time=20 s; limits.throughput=4097 token/s", "limits.throughput: 80 users who "
      "think 20 s before each 1,024 tokens are 4,096 token/s, the goal asks for 4,097 token/s, "
      "expected at most what arrives."),
-    ("objectives=cost; devices=ascend-910b1", "devices: the goal asks for a cost, but no price of "
-     "ascend-910b1 is known, state one: devices: [{device: ascend-910b1, price: 1.5..2.5 USD/h}]."),
+    ("objectives=cost; devices=intel-gaudi-3", "devices: the goal asks for a cost, but no price of "
+     "intel-gaudi-3 is known, state one with --price or in the goal, devices: [{device: "
+     "intel-gaudi-3, price: 1.5..2.5 USD/h}]."),
     ("devices=ascend-910c-package", "devices: 'ascend-910c-package' is a package that software sees"
      " as 2 devices, expected 'ascend-910c-die'."),
     ("devices=kunpeng-920", "devices: 'kunpeng-920' is a host processor, expected an accelerator."),
@@ -97,6 +98,15 @@ def test_excess_over_limits_and_what_serves_nothing():
     none = columns(devices=[8], throughput=[0], tpot=[1])
     assert limits.excess(none)["throughput"].tolist() == [np.inf]
     assert limits.with_derived(none, "nvidia-h20")["cost"].tolist() == [np.inf]
+
+
+def test_price_is_stated_or_derived_from_the_server():
+    goal = load_goal("r1-80-users-h20", ["devices=nvidia-h20,ascend-910b2"])
+    derived = wishes(Space(goal)).hours
+    assert {hour.kind for hour in derived.values()} == {"derived"}
+    assert all(hour.low < hour.value < hour.high for hour in derived.values())
+    stated = wishes(Space(with_price(goal, "2 USD/h"))).hours
+    assert [hour.per("USD/h")[0] for hour in stated.values()] == [2.0, 2.0]
 
 
 def test_limits_are_objectives_after_those_of_the_goal():
