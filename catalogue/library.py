@@ -31,7 +31,7 @@ from catalogue.kinds import (
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import TYPO, nearest_names
-from catalogue.reading.synonyms import card_key_meant, key_meant, way
+from catalogue.reading.synonyms import entry_key_meant, key_meant, way
 from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.values import (
     Provenance,
@@ -570,22 +570,19 @@ def _by_line(cls: type[Entry], file: YamlFile, problems: Iterable[Any],
 
 def _near(cls: type[Entry], keys: KeyPath, value: Any = None, stated: Container[KeyPath] = ()
           ) -> KeyPath | None:
-    """The keys that are meant by some of which the last is unknown: what it abbreviates (``tp``),
-    those of another group, what other tools call so, or the nearest that is not ``stated``; None
-    where none is near."""
+    """The keys that are meant by some of which the last is unknown: those of another group, what
+    other tools call so, or the nearest that is not ``stated``; None where none is near."""
     *group, last = map(str, keys)
     fields = fields_at(cls, keys[:-1])
-    initials = {"".join(word[0] for word in name.split("_")): name for name in fields}
     groups = [name for name, field in cls.model_fields.items()
               if name in GROUPS and (inner := _entry_class(field.annotation))
               and last in inner.model_fields]
     own = cls.model_fields.keys()
-    meant = (key_meant(last, goal="demand" in own) if {"workload", "demand"} & own
-             else card_key_meant(last) if "memory_capacity" in own and not group else None)
-    if last in initials:
-        return (*group, initials[last])
+    meant = key_meant(last, goal="demand" in own) if {"workload", "demand"} & own else None
     if groups:
         return groups[0], last
+    if inside := entry_key_meant(last, fields):
+        return *group, inside
     if meant == "cluster" and isinstance(value, str):
         meant = "device"  # of hardware
     if meant and meant != ".".join((*group, last)):
@@ -636,24 +633,7 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
         case "value_error":
             message = str(raised)
         case _:
-            sample = _sample(cls, keys[len(above):])
-            group = sample.removeprefix(",") or (
-                f" such as {', '.join(fields_at(cls, keys[len(above):])[:3])}")
-            expected = {"model_type": f"a group of keys{group}", "list_type": "a list",
-                        "dict_type": "a group of keys", "string_type": "a text",
-                        "int_type": "a whole number", "bool_type": "true or false"}
-            message = problem["msg"].replace("Input should be", "expected")
-            message = f"expected {expected[kind]}" if (kind := problem["type"]) in expected \
-                else message[0].lower() + message[1:]
-            value = problem["input"]
-            message += f", found '{str(value)[:40]}'" if value is not None else ", found nothing"
-            if problem["type"] == "string_type" and isinstance(value, dict):
-                message += sample
-            if problem["type"] == "literal_error" and (choices := nearest_names(
-                    str(value), re.findall(r"'([^']+)'", message.partition(", found")[0]), 1)):
-                message += f": write {choices[0]}"
-            if problem["type"] == "list_type" and isinstance(value, (str, int)):
-                message += f": write [{str(value)[:40]}]"
+            message = _wrong_type(cls, keys[len(above):], problem)
     value = problem["input"]
     if value is None and message.startswith("expected a text"):
         message += ", found nothing"
@@ -669,6 +649,34 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
         message = f"{wide}, write {f'{keys[-1]}: ' if keys else ''}{half_width(written)}"
     stop = "" if message.endswith("?") else "."
     return line, f"{where}: {name + ': ' if name and not origins else ''}{message}{stop}"
+
+
+EXPECTED = {"list_type": "a list", "dict_type": "a group of keys", "string_type": "a text",
+            "int_type": "a whole number", "int_parsing": "a whole number",
+            "float_parsing": "a number", "bool_type": "true or false"}
+"""Type of pydantic's error -> what was expected."""
+
+
+def _wrong_type(cls: type[Entry], keys: KeyPath, problem: Any) -> str:
+    """Message for a value that pydantic itself refuses."""
+    kind, value, sample = problem["type"], problem["input"], _sample(cls, keys)
+    expected = EXPECTED.get(kind)
+    if kind == "model_type":
+        fields = ", ".join(fields_at(cls, keys)[:3])
+        expected = f"a group of keys{sample.removeprefix(',') or f' such as {fields}'}"
+    message = f"expected {expected}" if expected else problem["msg"].replace(
+        "Input should be", "expected").replace("greater than or equal to", "at least").replace(
+        "less than or equal to", "at most")
+    message = message[0].lower() + message[1:]
+    message += f", found '{str(value)[:40]}'" if value is not None else ", found nothing"
+    if kind == "string_type" and isinstance(value, dict):
+        message += sample
+    if kind == "literal_error" and (choices := nearest_names(
+            str(value), re.findall(r"'([^']+)'", message.partition(", found")[0]), 1)):
+        message += f": write {choices[0]}"
+    if kind == "list_type" and isinstance(value, (str, int)) and value not in (True, False):
+        message += f": write [{str(value)[:40]}]"
+    return message
 
 
 def _sample(cls: type[Entry], keys: KeyPath) -> str:

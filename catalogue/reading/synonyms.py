@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from catalogue.reading.near import nearest_names
 
@@ -84,13 +85,19 @@ WAYS = {words: way for keys, way in {
 }.items() for words in keys.split()}
 """Key that a deployment or a goal does not have -> what to write in its place."""
 _KEYS = {word: key for key, words in _SPELLINGS.items() for word in words.split()}
-_OF_A_CARD = {word: key for key, words in {
+_OF_AN_ENTRY = {word: key for key, words in {
     "vendor": "maker manufacturer brand company", "node": "server system host_node",
     "memory_capacity": "memory mem vram hbm memory_size memory_gb capacity hbm_capacity",
     "memory_bandwidth": "bandwidth mem_bandwidth hbm_bandwidth memory_bw bw",
     "matrix_peak": "peak peaks peak_flops flops tflops compute tensor_flops fp8 fp16 bf16 int8",
-    "power": "tdp tdp_watts max_power"}.items() for word in words.split()}
-"""What data sheets call the keys of a card -> its key."""
+    "power": "tdp tdp_watts max_power", "most": "max maximum", "fewest": "min minimum",
+    "n_routed_experts": "experts num_experts num_local_experts moe_num_experts",
+    "num_hidden_layers": "layers num_layers n_layers n_layer", "hidden_size": "d_model hidden",
+    "num_attention_heads": "heads num_heads n_heads", "vocab_size": "vocab",
+    "num_key_value_heads": "kv_heads num_kv_heads n_kv_heads",
+    "num_experts_per_tok": "top_k topk moe_topk", "intermediate_size": "ffn d_ff ffn_hidden_size"
+}.items() for word in words.split()}
+"""What data sheets and configurations call the keys of a card, a model or a range -> its key."""
 _OF_A_GOAL = {
     "workload": "demand", "cluster": "cards", "parallelism": "space",
     "device": "devices", "engine": "engines", "precision": "precisions",
@@ -118,9 +125,10 @@ OPTIONS = {"model": "model", "device": "card", "engine": "engine", "precision": 
 LONG, SURE = 6, 0.88  # letters of a word that may be mistyped, and similarity
 
 
-def card_key_meant(word: str) -> str | None:
-    """Return the key of a card that a word of data sheets means; None for one that is not known."""
-    return _OF_A_CARD.get(word.casefold())
+def entry_key_meant(word: str, keys: Collection[str]) -> str | None:
+    """Return the key, one of some, that a word of data sheets means; None if it means none."""
+    key = _OF_AN_ENTRY.get(word.casefold())
+    return key if key in keys else None
 
 
 def _plain(word: str) -> str:
@@ -143,4 +151,4 @@ def key_meant(word: str, goal: bool = False) -> str | None:
         return None
     near = [name] if name in _KEYS or len(name) < LONG else nearest_names(name, _KEYS, 1, SURE)
     key = _KEYS.get(near[0]) if near else None
-    return _OF_A_GOAL.get(key, key) if key and goal else key
+    return _OF_A_GOAL.get(key or name, key) if goal else key

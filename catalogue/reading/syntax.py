@@ -21,7 +21,7 @@ _AT_ERROR = {
     r"\s*[A-Za-z_]\w*:[^\s:/]": "no space after the colon, write 'key: value'",
     r"\s*[]}]": "a closing bracket without an opening one",
     r".*: - ": "a list after a key, write it in brackets: 'key: [value]'",
-    r".*: .*: ": "a second ': ' in one line, put the text in quotation marks",
+    r"[^{]*: [^{]*: ": "a second ': ' in one line, put the text in quotation marks",
     r".*['\"]\s+\w": "text after a quotation mark, put all of it in quotation marks"}
 _INDENTED = "wrong indentation, expected the keys of a group in one column"
 _PROBLEMS = {  # of PyYAML -> whether it shows where its context begins, cause

@@ -59,6 +59,12 @@ CASES = [  # file, text of it, text in its place, line and message
      "4: type: expected 'npu', 'gpu', 'tpu' or 'host', found 'GPU': write gpu."),
     ("devices", "matrix_peak:\n", "vram: 80 GB\nmatrix_peak:\n",
      "9: unknown key 'vram', did you mean 'memory_capacity'."),
+    ("devices", "type: gpu", "architecture: sm90\ntype: gpu",
+     "4: architecture: 'sm90' is not known, did you mean sm_90."),
+    ("models/deepseek-v3", "num_hidden_layers:", "n_layers:",
+     "19: unknown key 'n_layers', did you mean 'num_hidden_layers'."),
+    ("scenarios/h200-r1-vllm-tp8", "workload:\n", "显存: 80 GB\nworkload:\n",
+     "24: unknown key '显存', this follows from the card and the precision, remove it."),
     ("scenarios/h200-r1-vllm-tp8", "device: nvidia-h200-sxm", "device: 8xH200",
      "13: device: '8xH200' is a card and a number: write H200, and the number of cards as "
      "cluster: {devices: 8}."),
