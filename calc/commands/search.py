@@ -41,6 +41,7 @@ OPTIONS = {name: text for name, text in PLAN_OPTIONS.items() if name != "layout"
 LEGEND = (
     "TP: cards that share each layer; PP: pipeline stages; DP: ranks with requests and cache of "
     "their own; DCP: cards that share a request's cache.",
+    "A → B: prefill pool and decode pool.",
     "EP: cards that share the experts, +n: redundant experts; chunks: prompt tokens per step of a "
     "DP rank; MTP tokens, drafts: tokens proposed per step.",
     "in flight: requests at once on all cards; samples: draws of the uncertain inputs; (a–b): 80% "

@@ -17,7 +17,6 @@ from calc.commands import OK
 from calc.uncertainty import Amount
 from catalogue import Scenario, symbols
 from catalogue.deployments.admission import caveats
-from catalogue.deployments.scenario import heading_of
 from catalogue.reading.files import sentence
 from catalogue.reading.units import DIMENSIONLESS, NONE, human
 
@@ -248,7 +247,9 @@ def pools_line(pools: Sequence[Scenario]) -> str:
     """Deployment of one pool or two in a line."""
     if len(pools) == 1:
         return deployment_line(pools[0])
-    return f"{heading_of(pools)['en']}, {sum(pool.devices for pool in pools)} cards in two pools"
+    model = pools[-1].model.name["en"]
+    prefill, decode = (deployment_line(pool).removeprefix(model) for pool in pools)
+    return f"{model}, prefill{prefill}; decode{decode}"
 
 
 def deployment_id(pools: Sequence[Scenario]) -> str:

@@ -142,7 +142,7 @@ class ReportRow:
         """Texts of the columns ``SHOWN``."""
         choices = self.row.choices
         return [f"{self.row.devices} × {' / '.join(dict.fromkeys(one.device for one in choices))}",
-                " + ".join(f"{choice.layout}{choice.steps}" for choice in choices),
+                " → ".join(f"{choice.layout}{choice.steps}" for choice in choices),
                 " / ".join(dict.fromkeys(choice.precision for choice in choices)),
                 (self.start and self.start.engine) or ""]
 
@@ -393,7 +393,7 @@ class SearchReport:
                 *(f", simulated {percentile_words(at)}{human(value, 's')}"
                   for at, value in seen.items())))))
         if row.pools:
-            lines.append(("closed loop", f"of {row.pools.loop.users:,.0f} users: limited by "
+            lines.append(("pools", f"throughput of {row.pools.loop.users:,.0f} users limited by "
                           f"{row.row.binds}"))
         return [*lines, *row.lines]
 

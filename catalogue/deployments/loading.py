@@ -307,9 +307,9 @@ def load_scenario(reference: str | Path | YamlFile, device: str | Path | None = 
         variants = variant_keys(raw)
         if "pools" in raw.data and not key:
             one, two = (f"{reference}{SEPARATOR}{pool}" for pool in raw.data["pools"])
-            raise ParamsError(f"{raw.where(('pools',))}: pools: this is a deployment of two pools, "
-                              f"expected one pool, {one} or {two}; estimate, simulate, cost, "
-                              "deploy and report take both.")
+            raise ParamsError(f"{raw.where(('pools',))}: pools: the deployment has two pools, name "
+                              f"one: {one} or {two}; only estimate, simulate, cost, deploy and "
+                              "report take both.")
         if not variants and not key:
             return overridden_scenario(raw, overridden, cut=cut)
         variant = overlaid(raw, key or variants[0])  # a key is refused where there are no variants
