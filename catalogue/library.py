@@ -674,7 +674,7 @@ def _wrong_type(cls: type[Entry], keys: KeyPath, problem: Any) -> str:
     if kind == "literal_error" and (choices := nearest_names(
             str(value), re.findall(r"'([^']+)'", message.partition(", found")[0]), 1)):
         message += f": write {choices[0]}"
-    if kind == "list_type" and isinstance(value, (str, int)) and value not in (True, False):
+    if kind == "list_type" and isinstance(value, (str, int)) and not isinstance(value, bool):
         message += f": write [{str(value)[:40]}]"
     return message
 
