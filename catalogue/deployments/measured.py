@@ -1,4 +1,4 @@
-"""Deployments of measured rows: gates, start-up logs, shortest steps."""
+"""Deployments of measured rows: gates, start-up logs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from typing import Any
 from catalogue import library
 from catalogue.deployments.loading import overridden_scenario
 from catalogue.deployments.scenario import Scenario
-from catalogue.entries.hardware import Device
-from catalogue.entries.measurements import PREFILL, Gate, MeasuredStep, StartupLog
+from catalogue.entries.measurements import PREFILL, Gate, StartupLog
 from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.files import LayoutError, ParamsError
-from catalogue.reading.words import revealed
 from catalogue.reading.yamlfile import YamlFile
 
 
@@ -135,27 +133,3 @@ def _part(file: YamlFile, data: dict[str, Any], at: tuple[str, ...], title: Any)
               if keys[:1] == at and len(keys) > 1}
     named = {"en": title["en"], "zh": title["zh"]}
     return YamlFile(file.path, {"id": file.path.stem, "title": named} | data, lines)
-
-
-TOKENS = 1024  # of the requests of a measured step, and of their answers
-
-
-def deployment_of(step: MeasuredStep) -> Scenario:
-    """The deployment of a measured step."""
-    device: Device = library.load("devices", step.device)
-    ranks = int(step.tensor_parallel.value)
-    data: dict[str, Any] = {
-        "id": "measured-step", "title": {"en": "measured step", "zh": "实测的一步"},
-        "defaults": {"source": step.tpot.source, "kind": "measured"},
-        "model": step.model, "device": step.device, "precision": step.precision,
-        "engine": revealed(step.engine),
-        "cluster": {"node": device.node, "nodes": 1, "devices": ranks},
-        "parallelism": {"tensor_parallel": ranks, "pipeline_parallel": 1, "data_parallel": 1,
-                        "expert_parallel": 1},
-        "scheduling": "mixed",
-        "workload": {
-            "concurrency": f"{step.users.value:g} request",
-            "input_tokens": f"{TOKENS} token", "output_tokens": f"{TOKENS} token",
-            "max_num_batched_tokens": "8192 token", "block_size": "64 token",
-            "memory_utilization": 0.9}}
-    return overridden_scenario(YamlFile(library.locate("bounds", "nvidia"), data, {}), {})

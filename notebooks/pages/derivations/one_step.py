@@ -8,8 +8,12 @@ from matplotlib.figure import Figure
 
 import catalogue
 from catalogue import library
-from catalogue.deployments.measured import deployment_of
+from catalogue.deployments.loading import made_scenario
+from catalogue.deployments.scenario import Scenario
+from catalogue.entries.hardware import Device
+from catalogue.entries.measurements import MeasuredStep
 from catalogue.messages import Pair, messages
+from catalogue.reading.words import revealed
 from notebooks.pages.derivations.latency_steps import MILLISECONDS, Steps
 from notebooks.show import figures
 from notebooks.show.display import LANGUAGES, figure, number
@@ -30,6 +34,28 @@ BLOCKS: tuple[tuple[Pair, tuple[str, ...], int], ...] = (
     (common("routed-experts"), ("routed_expert",), figures.READ),
     (common("output-head"), ("head",), figures.COMPUTE))
 BESIDE = common("router"), common("routed-experts")
+TOKENS = 1024  # of the requests of a measured step, and of their answers
+
+
+def deployment_of(step: MeasuredStep) -> Scenario:
+    """The deployment of a measured step."""
+    device: Device = library.load("devices", step.device)
+    ranks = int(step.tensor_parallel.value)
+    data: dict[str, Any] = {
+        "id": "measured-step", "title": {"en": "measured step", "zh": "实测的一步"},
+        "defaults": {"source": step.tpot.source, "kind": "measured"},
+        "model": step.model, "device": step.device, "precision": step.precision,
+        "engine": revealed(step.engine),
+        "cluster": {"node": device.node, "nodes": 1, "devices": ranks},
+        "parallelism": {"tensor_parallel": ranks, "pipeline_parallel": 1, "data_parallel": 1,
+                        "expert_parallel": 1},
+        "scheduling": "mixed",
+        "workload": {
+            "concurrency": f"{step.users.value:g} request",
+            "input_tokens": f"{TOKENS} token", "output_tokens": f"{TOKENS} token",
+            "max_num_batched_tokens": "8192 token", "block_size": "64 token",
+            "memory_utilization": 0.9}}
+    return made_scenario(data, library.locate("bounds", "nvidia"))
 
 
 def timeline(step: Steps) -> None:
