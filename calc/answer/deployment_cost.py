@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +20,6 @@ from calc.uncertainty import Amount
 from catalogue import ParamsError, load, load_prices
 from catalogue.entries.operation import Load, Prices
 from catalogue.reading.jsonfile import finite
-from catalogue.reading.units import YEAR
 
 USUAL_LOAD = "azure-conversation"
 
@@ -39,7 +37,6 @@ class DeploymentCost:
         price_list: of the API.
         day: load by the hour, of the deployments that a day needs.
         shares: by price list, the utilisation from which the deployment is cheaper [1].
-        years: in which hardware is written off [year].
     """
 
     service: Service
@@ -50,7 +47,6 @@ class DeploymentCost:
     price_list: str
     day: Load
     shares: Mapping[str, Amount]
-    years: float
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
@@ -107,8 +103,7 @@ def deployment_cost(service: Service, prices: Prices, given: Mapping[str, Any]) 
             result = cost_with(options)
     return DeploymentCost(
         service, result, options, needed, api, price_list, day,
-        crossovers(pool, result, options, api, prices),
-        prices.years.value / YEAR if prices.years else math.nan)
+        crossovers(pool, result, options, api, prices))
 
 
 def price_list_of(text: str) -> tuple[Prices, str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import calc
-from calc.answer.compare_engines import COMPARED, Difference, Replaced, differences
+from calc.answer.compare_engines import COMPARED, Difference, differences
 from calc.answer.display import heading
 from calc.answer.request_lengths import with_lengths
 from calc.answer.steady_state import SEEN_OF_BURST
@@ -20,7 +20,6 @@ from catalogue.reading.yamlfile import YamlFile
 SHOWN = ("max_concurrency", "headroom_per_device")
 FEWEST = 2
 RATE = "output_throughput"
-REASONS = 3  # mechanisms beside the throughput of an engine
 WAYS = {0: "prefill-first", 1: "mixed"}  # how steps are filled
 
 
@@ -56,8 +55,7 @@ def comparison_view(deployment: str | YamlFile, engines: str, settings: Sequence
             key: result.quantities[key] for key in SHOWN if key in result.reported})
     return View(f"{verdict(rows)}: {scenarios[0].heading['en']}", data,
                 any(result.fits for result in results), body=[
-                    Table.of(rows, *rows[0]), *notes(*scenarios).values(),
-                    *(f"{item.other}: {main_reasons(item)}." for item in items)],
+                    Table.of(rows, *rows[0]), *notes(*scenarios).values()],
                 sections={"details": [*map(difference_table, items)]})
 
 
@@ -69,20 +67,6 @@ def verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{max(rates, key=lambda name: rates[name])}: highest throughput of {len(rows)} engines"
 
 
-def main_reasons(item: Difference) -> str:
-    """Throughput of a burst over the first engine's, and the mechanisms that change it most."""
-    changes = sorted(((one.effects[RATE] - 1, words_of(one)) for one in item.replaced),
-                     key=lambda change: -abs(change[0]))
-    reasons = ", ".join(f"{name} {change:+.1%}" for change, name in changes[:REASONS])
-    return (f"with all requests at once, throughput {item.together[RATE] - 1:+.1%} against "
-            f"{item.first}{reasons and f', mainly {reasons}'}; --details lists every mechanism")
-
-
-def words_of(replaced: Replaced) -> str:
-    """Name of a mechanism in words."""
-    return replaced.name.replace("_", " ").replace(".", " ")
-
-
 def difference_table(item: Difference) -> Table:
     """One value at a time in place of the first engine's, and all of them together."""
     defined = symbols()
@@ -91,9 +75,10 @@ def difference_table(item: Difference) -> Table:
         unit = defined[one.symbol].unit if one.symbol in defined else "1"
         first, other = (WAYS[int(value)] if one.symbol == "mixed_steps" else human(value, unit)
                         for value in (one.first, one.other))
-        rows.append((words_of(one), first, other,
+        rows.append((one.name.replace("_", " ").replace(".", " "), first, other,
                      *(f"{one.effects[name] - 1:+.1%}" for name in COMPARED)))
     rows.append(("all together", "", "",
                  *(f"{item.together[name] - 1:+.1%}" for name in COMPARED)))
     return Table(("mechanism", item.first, item.other, *map(heading, COMPARED)), rows,
-                 title=f"{item.other} in place of {item.first}, one value at a time")
+                 title=(
+        f"{item.other} in place of {item.first}, one value at a time, all requests at once"))

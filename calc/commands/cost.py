@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 OF_PRICES = "prices."  # what a setting of the prices begins with
 LABELS = {"crossover": "share of use from which it is cheaper than the API",
+          "yearly": "running cost of a year", "resale": "resale value at the end",
+          "card_hour_of_parts": "card-hour, derived from the server",
+          "per_user_month": "per user and month, at --requests-per-user a day",
           "per_million_output_whole": "per million output, prompts included",
           "tco": "total cost of ownership", "tco_undiscounted": "the same, not discounted",
           "npv": "net present value", "roi": "return on capital", "payback": "payback [years]"}
@@ -103,7 +106,7 @@ def verdict(answer: DeploymentCost) -> str:
 
 
 def cost_figures(answer: DeploymentCost) -> list[tuple[str, str]]:
-    """The figures of most interest: tokens, price, a day's use, users, the API, energy, owning."""
+    """The figures of most interest: tokens, price, a day's use, the API, tasks, energy."""
     from calc.costing.ownership import unpriced
 
     result, options = answer.cost, answer.options
@@ -114,15 +117,12 @@ def cost_figures(answer: DeploymentCost) -> list[tuple[str, str]]:
     else:
         hour = result.hour.scaled(HOUR, result.currency).formatted("en")
         whole, mean = result.amounts["per_million_output_whole"], answer.day.peak
-        sold, inputs = (answer.api.sold or {})[answer.price_list], answer.service.last.inputs()
+        sold = (answer.api.sold or {})[answer.price_list]
         lines = [
             ("split", f"{amounts['per_million_input']} per million input tokens and "
              f"{amounts['per_million_output']} per million output tokens, {used}"),
             ("price", f"{hour} per card-hour ({origin(result.hour, options.ownership)}); "
              f"{amounts['per_hour']} per hour for {answer.service.devices} cards"),
-            ("user", f"{amounts['per_user_month']} per month for "
-             f"{plain(options.requests_per_day)} requests per day of "
-             f"{inputs['input_tokens']:,.0f} + {inputs['output_tokens']:,.0f} tokens, {used}"),
             ("API", f"{cheaper_from(result.amounts['crossover'])} than "
              f"{sold.model['en'] if sold.model else 'the model'} at {answer.api.id}:"
              f"{answer.price_list} ({sold.hours} hours)")]
@@ -139,17 +139,7 @@ def cost_figures(answer: DeploymentCost) -> list[tuple[str, str]]:
                 if "site_energy_per_token" in amounts else "")
         lines.append(("energy", f"cards {amounts['energy_per_token']} of output {used} and "
                       f"{amounts['cards_power']} under load{site}"))
-    if is_owned(answer) and "capital" in amounts:
-        lines.append(("owning", f"{amounts['capital']} of capital; total cost of ownership "
-                      f"{amounts['tco']} over {plain(answer.years)} years, discounted"))
     return lines
-
-
-def is_owned(answer: DeploymentCost) -> bool:
-    """Whether the cards are bought, at no price by the hour from the command line."""
-    hour = answer.cost.hour
-    return answer.options.ownership == OWNERSHIPS[0] and not (
-        hour and hour.source == COMMAND_LINE)
 
 
 def cheaper_from(share: Amount) -> str:
@@ -182,14 +172,16 @@ def fleet_blocks(needed: Mapping[str, Any]) -> list[Block]:
 
 
 def detail_tables(answer: DeploymentCost, lists: Mapping[str, Mapping[str, Any]]) -> list[Block]:
-    """All amounts with their intervals, and every price list of the API."""
+    """All amounts with their intervals, those of owning where the cards are owned at no price by
+    the hour from the command line, and every price list of the API."""
     from calc.costing.cost import OWNED, RETURNS
 
-    result = answer.cost
+    hour = answer.cost.hour
+    rented = answer.options.ownership != OWNERSHIPS[0] or (hour and hour.source == COMMAND_LINE)
     blocks: list[Block] = [Table(("amount", "value", "80% interval"), [
         (LABELS.get(name, heading(name)), amount.text, amount.reach)
-        for name, amount in result.amounts.items() if is_owned(answer)
-        or name not in (*OWNED, *RETURNS)])]
+        for name, amount in answer.cost.amounts.items()
+        if not (rented and name in (*OWNED, *RETURNS))])]
     if lists:
         stated = ("model", "since", "until", "hours")
         blocks.append(Table(("price list", *stated, "from", "80% interval"), [
