@@ -164,7 +164,7 @@ def new(kind: str) -> str:
 
 
 SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml", "configurations.yml",
-          "operators.yml", "packages.yml", "startup_logs.yml")
+          "operators.yml", "packages.yml", "startup_logs.yml", "synonyms.yml")
 """Files in no folder of a kind."""
 FOLDERS = ("sources", "engines", "engines/tools", "engines/successors", "engines/assertions",
            "engines/thresholds", "engines/documents")

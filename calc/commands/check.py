@@ -32,7 +32,7 @@ CHECKS: dict[str, Callable[[Path], Any]] = {
     "symbols.yml": lambda _: symbols(), "glossary.yml": lambda _: glossary(),
     "symptoms.yml": lambda _: symptoms(), "causes.yml": lambda _: causes(),
     "configurations.yml": lambda _: configurations(), **dict.fromkeys(
-        ("operators.yml", "packages.yml", "startup_logs.yml"), yamlfile.read),
+        ("operators.yml", "packages.yml", "startup_logs.yml", "synonyms.yml"), yamlfile.read),
     "sources": lambda _: sources(), "engines": lambda path: engine_of(yamlfile.read(path)),
     "engines/tools": lambda path: engine_of(yamlfile.read(path)),
     "engines/successors": lambda path: successors_of(yamlfile.read(path)),
