@@ -611,7 +611,7 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
              overridden: Mapping[KeyPath, str], above: tuple[str, ...]) -> tuple[int, str]:
     """Line of a mistake, 0 for that of an override, and its sentence; arguments as of
     :func:`refusals`."""
-    keys = (*above, *(key for key in problem["loc"] if key != "[key]"))
+    keys = (*above, *(key for key in problem["loc"] if "[" not in str(key)))
     inside = getattr(raised, "keys", ()) or tuple(re.findall(r"^'(\w+)'", str(raised)))
     origins = [text for key, text in overridden.items() if keys[:len(key)] == key]
     if not origins:  # a rule over a group or the whole, which the file alone may keep
