@@ -33,7 +33,7 @@ from catalogue.reading.units import plain
     "vllm, vllm-ascend or sglang and its release (default: the deployment's engine)."))
 @settings_option
 @click.option("--hosts", default="", metavar="NAME,...",
-              help="Host names of the servers, prefill servers first (default: serve-0, ...).")
+              help="Names or IP addresses of nodes, prefill nodes first (default: serve-0, ...).")
 @click.option("--flag", "flags", multiple=True, metavar="--NAME[=VALUE]",
               help="Extra argument of the engine, e.g. --flag=--trust-remote-code (repeatable).")
 @click.option("--env", "variables", multiple=True, metavar="NAME=VALUE",
