@@ -429,11 +429,13 @@ class SearchReport:
                 self.goal.objectives or ("cost",))}:
             lines.append(f"No price of {', '.join(self.unpriced)}: state one with --price, such as "
                          "--price '1.5..2.5 USD/h'.")
-        return lines + [
-            f"A card's hour of {device} costs {hour.scaled(HOUR, hour.currency).formatted('en')}, "
-            f"derived {hour.source}; --price replaces it."
-            for device, hour in self.hours.items() if "cost" in {*self.chosen, *self.limits}
-            and hour.kind == "derived"]
+        if "cost" in {*self.chosen, *self.limits}:
+            cards = dict.fromkeys(one.device for row in self.rows for one in row.row.choices)
+            prices = [f"{card} {hour.scaled(HOUR, hour.currency).formatted('en')}, {hour.kind} "
+                      f"({hour.source})" for card in cards if (hour := self.hours.get(card))]
+            lines += [f"Price per card-hour: {'; '.join(prices)}. Change it with --price."] * bool(
+                prices)
+        return lines
 
     @property
     def verdict(self) -> str:
