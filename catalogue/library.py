@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -310,10 +310,7 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
 
     Where it is refused, so are files of the reader's own that it names, unless it is one of these.
     """
-    cls = class_of(kind)
-    data = {"id": path.stem} | _with_base(kind, file)
-    for dotted, override in given.items():
-        _override(cls, data, dotted, override)
+    cls, data = class_of(kind), _data(kind, file, given)
     try:
         entry: Any = cls.model_validate(data, context=_provenance(data, path))
     except ValidationError as error:
@@ -322,8 +319,7 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
             load(kind, file.data["like"], beside=file.path)  # it is told of the base's file then
         origins = {keys: origin for keys, origin in file.origins.items() if keys} | {
             tuple(dotted.split(".")): override.origin for dotted, override in given.items()}
-        raise ParamsError(*file.mistakes, *refusals(cls, file, error, origins, again=partial(
-            _errors, kind, given)),
+        raise ParamsError(*file.mistakes, *refusals(cls, _attempts(kind, file, given), origins),
                           *(_refused_entries(cls, data, path) if alone else ())) from None
     if file.mistakes:
         raise ParamsError(*file.mistakes)
@@ -332,23 +328,34 @@ def _validated(kind: str, path: Path, given: dict[str, Override], file: YamlFile
     return entry
 
 
-def _errors(kind: str, given: dict[str, Override], file: YamlFile) -> ValidationError | None:
-    """What pydantic finds in the contents of a file."""
-    cls = class_of(kind)
+def _data(kind: str, file: YamlFile, given: dict[str, Override]) -> dict[str, Any]:
+    """Raw data of an entry: of its file, of what it is like, and of overrides."""
     data = {"id": file.path.stem} | _with_base(kind, file)
     for dotted, override in given.items():
-        _override(cls, data, dotted, override)
-    try:
-        cls.model_validate(data, context=_provenance(data, file.path))
-    except ValidationError as error:
-        return error
-    return None
+        _override(class_of(kind), data, dotted, override)
+    return data
+
+
+def _attempts(kind: str, file: YamlFile, given: dict[str, Override]
+              ) -> Iterator[tuple[YamlFile, ValidationError]]:
+    """Yield a file that is refused, again with unknown keys read as those that they mean, and why
+    it is refused."""
+    unknown: Iterable[KeyPath] = [()]
+    while unknown:
+        data = _data(kind, file, given)
+        try:
+            class_of(kind).model_validate(data, context=_provenance(data, file.path))
+            return
+        except ValidationError as error:
+            yield file, error
+            unknown = _unknown_keys(error, file)
+            file = _mended(class_of(kind), file, unknown)
 
 
 def as_meant(kind: str, file: YamlFile, given: dict[str, Override]) -> YamlFile:
     """A file with its unknown keys read as those that they mean, or left out."""
-    while (error := _errors(kind, given, file)) and (unknown := _unknown_keys(error, file)):
-        file = _mended(class_of(kind), file, unknown)
+    for attempt, error in _attempts(kind, file, given):
+        file = _mended(class_of(kind), attempt, _unknown_keys(error, attempt))
     return file
 
 
@@ -421,7 +428,7 @@ def parsed(cls: type[Parsed], file: YamlFile, *keys: str) -> Parsed:
     try:
         return cls.model_validate(raw, context=_provenance(raw, file.path))
     except ValidationError as error:
-        raise ParamsError(*refusals(cls, file, error, {}, keys)) from None
+        raise ParamsError(*refusals(cls, [(file, error)], {}, keys)) from None
 
 
 def _check_device(device: hardware.Device, file: YamlFile) -> None:
@@ -514,34 +521,26 @@ def _inherited(cls: type[Entry], key: str, raw: Any, defaults: Any, path: Path) 
     return raw
 
 
-def refusals(cls: type[Entry], file: YamlFile, error: ValidationError,
-             overridden: Mapping[KeyPath, str], above: tuple[str, ...] = (),
-             again: Callable[[YamlFile], ValidationError | None] = lambda _: None) -> list[str]:
+def refusals(cls: type[Entry], attempts: Iterable[tuple[YamlFile, ValidationError]],
+             overridden: Mapping[KeyPath, str], above: tuple[str, ...] = ()) -> list[str]:
     """Why an entry is refused: a sentence for each mistake, in the order of the file's lines.
 
     Args:
         cls: of the entry.
-        file: that describes it.
-        error: what pydantic found.
+        attempts: the file that describes it and what pydantic found, then those of the file with
+            its unknown keys read as those that they mean.
         overridden: keys that are given elsewhere, with their origins.
         above: keys under which the entry stands in its file.
-        again: what pydantic finds in the file as it is meant, under its known keys.
     """
-    problems = error.errors(include_url=False)
-    foreign = next((item["loc"] for item in problems if item["type"] == "extra_forbidden"
-                    and len(item["loc"]) == 1 and item["loc"] not in overridden), None)
-    if foreign and not above and (other := _other_kind(cls, file)):
-        return [f"{file.where(foreign)}: {other}."]
     by_line: list[tuple[int, list[str]]] = []
-    found: ValidationError | None = error
-    while found and not above and (unknown := _unknown_keys(found, file)):
+    for file, error in attempts:
+        problems = error.errors(include_url=False)
+        unknown = [] if above else _unknown_keys(error, file)
+        top = next((keys for keys in unknown if len(keys) == 1), None)
+        if top and not by_line and (other := _other_kind(cls, file)):
+            return [f"{file.where(top)}: {other}."]
         by_line += _by_line(cls, file, [
-            item for item in found.errors(include_url=False) if item["loc"] in unknown],
-            overridden, above)
-        file = _mended(cls, file, unknown)
-        found = again(file)
-    if found:
-        by_line += _by_line(cls, file, found.errors(include_url=False), overridden, above)
+            item for item in problems if not unknown or item["loc"] in unknown], overridden, above)
     return [text for _, texts in sorted(by_line) for text in texts]
 
 
