@@ -142,7 +142,9 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
             raise ParamsError(f"'{text}' is an address, expected a name: write {published} or "
                               f"{named}.")
         if not _PUBLISHED.fullmatch(text) or text.lower().endswith((".yml", ".yaml")):
-            raise ParamsError(f"{text}: {problem}{_files_near(text, beside)}.")
+            near = _files_near(text, beside) or (
+                f", did you mean {named}" if (named := _meant(kind, text)) else "")
+            raise ParamsError(f"{text}: {problem}{near}.")
     if stands(kind, text) and not (beside and yamlfile.is_own(beside)):
         return file_of(kind, text)
     neighbour = (beside.parent if beside else Path()) / f"{text}.yml"
@@ -639,8 +641,8 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
     if isinstance(value, bool) and keys in file.lines and re.search(
             "a text|the name of", message):
         word = file.word(keys, value)
-        way = f'write "{word}"' if "a text" in message else message.partition(", found")[0]
-        message = f"YAML reads {word} as {str(value).lower()}: {way}"
+        advice = f'write "{word}"' if "a text" in message else message.partition(", found")[0]
+        message = f"YAML reads {word} as {str(value).lower()}: {advice}"
     elif isinstance(value, int) and message.startswith("expected a text"):
         message = f'{value} is read as a number: write "{value}"'
     written = value.get("value") if isinstance(value, dict) else value
