@@ -83,9 +83,10 @@ def command(scenario: str, settings: tuple[str, ...], lengths: str | None, varia
         "KEEPS UP with" if data["good"] is None
         else f"{data['good']:.1%} OF REQUESTS WITHIN THE LIMITS with")
     return View(f"{start} {users}: {pools_line(pools)}", data, None if data["bounded"] else False,
-                body=[latency_table(data), *number_lines(data), *doubt_lines(data),
-                      *notes(*pools).values(),
-                      *(reason.text["en"] for reason in test.system.reasons)])
+                [("lengths", length_words(load))],
+                [latency_table(data), *number_lines(data), *doubt_lines(data),
+                 *notes(*pools).values(),
+                 *(reason.text["en"] for reason in test.system.reasons)])
 
 
 def latency_table(data: Mapping[str, Any]) -> Table:
@@ -114,11 +115,17 @@ def number_lines(data: Mapping[str, Any]) -> list[str]:
                      f"tokens a request hit; {data['evicted']:,} blocks evicted.")
     if data["preemptions"]:
         lines.append(f"Preemptions: {data['preemptions']:,}.")
-    lengths = ("as listed in the file" if load["lengths"]["distribution"] == "listed"
-               else Lengths(**load["lengths"]).words())
     begin = f" Users begin within {human(load['ramp'], 's')}." if "users" in load else ""
     return [*lines, f"Counted: {data['requests']:,} requests over {human(data['window'], 's')}, "
-            f"seed {load['seed']}. Lengths: {lengths}.{begin}"]
+            f"seed {load['seed']}.{begin}"]
+
+
+def length_words(load: Mapping[str, Any]) -> str:
+    """Mean lengths of the simulated requests, and how they vary."""
+    prompt, answer = load["mean_tokens"][:2]
+    return f"{prompt:,.0f} input + {answer:,.0f} output tokens on average; " + (
+        "as listed in the file" if load["lengths"]["distribution"] == "listed"
+        else Lengths(**load["lengths"]).words())
 
 
 def doubt_lines(data: Mapping[str, Any]) -> list[str]:
