@@ -226,9 +226,9 @@ class Estimate:
 
     @property
     def outcome(self) -> Pair:
-        """Verdict in a few words: fits, exceeds a limit, or does not run."""
+        """Verdict in a few words: fits, exceeds a limit, is overloaded, or does not run."""
         if self.fits:
-            return fits_words(None if self.unasked else self.seen)
+            return fits_words(None if self.unasked else self.seen, self.keeps_up)
         if any(reason.kind != MEMORY for reason in self.reasons):
             return say("does-not-run", "Does not run")
         if not self.starts:
@@ -245,6 +245,11 @@ class Estimate:
         """Verdict and a one-line description of the deployment."""
         return (f"{self.outcome[0].upper()}: {self.title}, "
                 f"{human(self.in_flight, 'request')} in flight")
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether requests are served no slower than they arrive."""
+        return bool(self.unasked) or self.steady is None or self.steady.keeps_up
 
     @property
     def starts(self) -> bool:
@@ -534,8 +539,11 @@ def service_level(quantities: Mapping[str, Amount], steady: SteadyState | None, 
                         limits=limits)
 
 
-def fits_words(seen: ServiceLevel | None) -> Pair:
-    """Outcome of a deployment that fits: whether it keeps its limits."""
+def fits_words(seen: ServiceLevel | None, keeps_up: bool) -> Pair:
+    """Outcome of a deployment that fits: whether it keeps up with arrivals and within its limits.
+    """
+    if not keeps_up:
+        return say("overloaded", "Overloaded")
     late = seen.exceeded if seen else []
     names = [name.upper() if name != "e2e" else "latency" for name in late]
     return say("fits-late", f"Fits, {' and '.join(names)} over the limit",

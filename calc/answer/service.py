@@ -343,10 +343,15 @@ class Service:
     seen: ServiceLevel | None
 
     @property
+    def keeps_up(self) -> bool:
+        """Whether requests are served no slower than they arrive."""
+        return self.pair.loop.keeps_up if self.pair else self.answers[0].keeps_up
+
+    @property
     def outcome(self) -> Pair:
         """Verdict in a few words; that of the worse pool if one does not fit."""
         if self.fits:
-            return fits_words(self.seen)
+            return fits_words(self.seen, self.keeps_up)
         return min(self.answers, key=lambda answer: (answer.fits, answer.spare)).outcome
 
     def as_json(self) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool,
         data["searched"] = searched.as_json()
         body += alternative_lines(searched)
     details = [quantity_table(result.reported), *result.steady_lines, *documented_tables(result)]
-    return View(result.verdict, data, result.fits, result.lines,
+    return View(result.verdict, data, result.fits and result.keeps_up, result.lines,
                 [*body, *default_lines(defaults)], csv_table(result.reported),
                 {"details": details, "parts": part_tables(scenario, result),
                  "inputs": [input_table(scenario)]})
@@ -158,7 +158,8 @@ def pools_view(pools: Sequence[Scenario]) -> View:
         sections["parts"] += part_tables(named[name], result)
         sections["inputs"].append(input_table(named[name]))
     return View(f"{service.outcome[0].upper()}: {pools_line(pools)}", data,
-                service.fits, figures, body, csv_table(seen.amounts() if seen else {}), sections)
+                service.fits and service.keeps_up, figures, body,
+                csv_table(seen.amounts() if seen else {}), sections)
 
 
 def load_tables(result: Estimate) -> list[Block]:

@@ -3,6 +3,9 @@
 fits =
     .zh = 装得下
 
+overloaded =
+    .zh = 过载
+
 fits-late =
     .zh = 装得下，但 { $names } 超出上限
 

@@ -190,3 +190,11 @@ def test_limits_of_a_deployment_are_those_of_the_options(capsys):
         limits = [word for name in ("ttft", "tpot") for word in (
             f"--{name}", f"{factor * seen[name]['value']} s")]
         assert told(capsys, "estimate", ONE_POOL_R1, *limits)["seen"]["exceeded"] == exceeded
+
+
+@pytest.mark.parametrize(("command", "verdict"), [
+    ("estimate", "OVERLOADED"), ("simulate", "QUEUE GROWS WITHOUT BOUND")])
+def test_no_verdict_is_positive_above_the_saturation_rate(capsys, command, verdict):
+    main([command, "s2-910b1-awq", "--set", "workload.arrivals=poisson",
+          "--set", "workload.arrival_rate=1000 request/s"])
+    assert capsys.readouterr().out.startswith(verdict)
