@@ -80,7 +80,7 @@ class Memory:
 
     Attributes:
         weights, cache, besides: weights, the cache of the requests at their longest, and the rest.
-        capacity: of the card.
+        capacity: that the engine may use.
     """
 
     weights: float
@@ -217,7 +217,7 @@ def report_row(selection: Selection, sample: SampledRow, *group: SampledRow,
         group=tuple(other.row for other in group),
         limit=selection.result.wishes.binds(row), resource=resource,
         share=float(shares[resource]) / sum(map(float, shares.values())),
-        memory=Memory(weights, cache, total - weights - cache, float(inputs["memory_capacity"])),
+        memory=Memory(weights, cache, total - weights - cache, float(quantities["usable_memory"])),
         near=selection.near(row), unrun=tuple(unrun(goal, row)),
         pools=None if row.prefill is None else selection.loop(row),
         startup_lines=startup_lines(pools), startup_words=tuple(
