@@ -20,6 +20,8 @@ from calc.commands.options import (
 )
 from calc.commands.view import Block, Table, View, notes, progress
 from calc.layouts.layout import steps
+from calc.physics.arrays import Inputs
+from calc.physics.experts import ranks_in_step
 from calc.serving.evaluate import doubt_words
 from catalogue import ParamsError, Scenario, load_scenario
 from catalogue.deployments.admission import longest_request
@@ -126,6 +128,10 @@ def view_of(scenario: Scenario, answer: Mapping[str, Any]) -> View:
         verdict = (f"{day['replicas']:,} REPLICA{'S' * (day['replicas'] > 1)} ({day['devices']:,} "
                    f"cards) for {day['requests']:,.0f} requests a day: {what}")
         tables.append(hour_table(answer))
+        if (together := int(ranks_in_step(Inputs(scenario.inputs())))) > 1:
+            body.append(f"{together} ranks step together and seldom prefill at the same time as "
+                        "the closed form assumes: its largest rate is an upper bound; `simulate` "
+                        "gives the rate of random arrivals.")
     else:
         sizes = answer["cards"]["sizes"]
         verdict = f"BEST LAYOUTS of {sizes[0]} to {sizes[-1]} cards: {what}"
@@ -160,7 +166,7 @@ def day_figures(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
     lines = [
         ("replica", f"{day['devices_per_replica']} cards serve "
          f"{human(day['rate_within_limits'], 'request/s')} within the limits ({of}), "
-         f"{human(day['saturation_rate'], 'request/s')} at most"),
+         f"{human(day['saturation_rate'], 'request/s')} at most (closed form)"),
         ("busiest", f"hour {day['busiest']}: {human(busiest['rate'], 'request/s')}{online}, {of} "
          f"TTFT {ttft}, TPOT {tpot}"),
         ("load", f"{answer['load']}: {day['utilisation']:.0%} utilised; scaling by the hour saves "
