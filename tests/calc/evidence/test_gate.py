@@ -81,7 +81,7 @@ def test_a_calibration_of_a_gate_is_refused(tmp_path: Path, cli) -> None:
     path.write_text(text.replace("scenario: s2-910b1-awq", "scenario: r1-b200-trtllm-fp8"), "utf-8")
     code, _, error = cli("calibrate", str(path))
     assert code == 2
-    assert "is a gate, expected a scenario" in error
+    assert "is a gate, expected a deployment" in error
 
 
 @pytest.mark.parametrize("case", BAD_FILES)
