@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, get_args, get_origin
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -31,7 +31,7 @@ from catalogue.kinds import (
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import TYPO, nearest_names
-from catalogue.reading.synonyms import entry_key_meant, key_meant, way
+from catalogue.reading.synonyms import card_way, entry_key_meant, key_meant, way
 from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.values import (
     Provenance,
@@ -207,11 +207,15 @@ def _meant(kind: str, text: str) -> str | None:
         spelt[name] = [*map(plain, (name, *also(kind, name)))]
         if wanted in spelt[name]:  # files behind it need not be read
             return name
-    if kind in WITHOUT_MAKER:
-        spelt = {name: [*others, name.partition("-")[2]] for name, others in spelt.items()}
     joined = [name for name, others in spelt.items()
-              if wanted.replace("-", "") in (other.replace("-", "") for other in others)]
+              if {_joined(kind, name, wanted)} & {_joined(kind, name, other) for other in others}]
     return joined[0] if len(joined) == 1 else None
+
+
+def _joined(kind: str, name: str, spelling: str) -> str:
+    """A spelling of an entry's name without hyphens, its maker and the B of gigabytes."""
+    maker = f"{name.partition('-')[0]}-" if kind in WITHOUT_MAKER else ""
+    return re.sub(r"(?<=\d)gb$", "g", spelling.removeprefix(maker).replace("-", ""))
 
 
 def counted_card(text: str) -> tuple[str, str] | None:
@@ -575,6 +579,8 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None, stated: Container[
     other tools call so, or the nearest that is not ``stated``; None where none is near."""
     *group, last = map(str, keys)
     fields = fields_at(cls, keys[:-1])
+    if last.partition(".")[0] in fields:  # workload.concurrency, as --set has it
+        return *group, *last.split(".")
     groups = [name for name, field in cls.model_fields.items()
               if name in GROUPS and (inner := _entry_class(field.annotation))
               and last in inner.model_fields]
@@ -583,29 +589,36 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None, stated: Container[
     if groups:
         return groups[0], last
     if inside := entry_key_meant(last, fields):
-        return *group, inside
+        return *group, *inside
     if meant == "cluster" and isinstance(value, str):
         meant = "device"  # of hardware
     if meant and meant != ".".join((*group, last)):
         return tuple(meant.split("."))
-    if {"workload", "demand"} & own and way(last):
+    if _advice(cls, last):
         return None
     near = nearest_names(last, [name for name in fields if (*group, name) not in stated], 1, TYPO)
     return (*group, near[0]) if near else None
 
 
-def _meant_key(near: KeyPath, keys: KeyPath) -> str:
-    """A key that is meant, with its group where that is another."""
-    return f"did you mean '{near[-1] if near[:-1] == keys[:-1] else '.'.join(map(str, near))}'"
+def _advice(cls: type[Entry], word: str) -> str | None:
+    """What to write in place of a key that is none of a kind; None without advice."""
+    own = cls.model_fields.keys()
+    return way(word) if {"workload", "demand"} & own else card_way(word) if (
+        "matrix_peak" in own) else None
 
 
 def _key_hint(cls: type[Entry], keys: KeyPath, value: Any, stated: Container[KeyPath] = ()) -> str:
     """What to write in place of an unknown key."""
-    if {"workload", "demand"} & cls.model_fields.keys() and (advice := way(str(keys[-1]))):
+    if advice := _advice(cls, str(keys[-1])):
         return advice
     near = _near(cls, keys, value, stated)
-    return (_meant_key(near, keys) if near
-            else f"expected one of {', '.join(fields_at(cls, keys[:-1]))}")
+    if near is None:
+        return f"expected one of {', '.join(fields_at(cls, keys[:-1]))}"
+    *group, name = map(str, near)
+    is_elsewhere = near[:-1] != keys[:-1]
+    if is_elsewhere and group and stated:
+        return f"did you mean '{name}' under '{'.'.join(group)}'"
+    return f"did you mean '{'.'.join((*group, name)) if is_elsewhere else name}'"
 
 
 def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
@@ -681,18 +694,22 @@ def _wrong_type(cls: type[Entry], keys: KeyPath, problem: Any) -> str:
 
 
 def _sample(cls: type[Entry], keys: KeyPath) -> str:
-    """A key as the template of its kind has it, for a message; empty where none does."""
+    """A key as the template of its kind has it, or the choices that its comment lists, for a
+    message; empty where there is none."""
     kind = next((kind for kind in KINDS if class_of(kind) is cls), "")
     template = ROOT / "templates" / f"{template_of(kind)}.yml"
     if not is_file(template):
         return ""
-    line = re.search(rf"^[ #]*({keys[-1]}:(?: [^#\n]+)?)(?:#.*)?(?:\n#? {{2,}}(\w+: [^#\n]+))?",
-                     template.read_text("utf-8"), re.MULTILINE)
+    line = re.search(
+        rf"^[ #]*({keys[-1]}:(?: [^#\n]+)?)(?:# (.+))?((?:\n#? {{2,}}\w+: [^#\n{{]+$)*)",
+        template.read_text("utf-8"), re.MULTILINE)
     if line is None:
         return ""
-    first = line[1].strip()
-    return f", such as {first} {{{line[2].strip()}}}" if first.endswith(":") and line[2] else (
-        f", such as {first}")
+    field = cls.model_fields.get(str(keys[0]))
+    if len(keys) == 1 and field and get_origin(field.annotation) is Literal and line[2]:
+        return f", expected {line[2]}"
+    group = ", ".join(row.strip("# ") for row in line[3].strip().split("\n"))
+    return f", such as {line[1].strip()}{f' {{{group}}}' if group else ''}"
 
 
 def _other_kind(cls: type[Entry], file: YamlFile) -> str | None:

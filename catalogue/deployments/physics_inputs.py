@@ -20,7 +20,6 @@ from catalogue.entries.formulas import inputs_of, neutral, symbols
 from catalogue.entries.hardware import (
     IF_KNOWN,
     OF_EVERY,
-    WIDE,
     BytesByDtype,
     Device,
     Levels,
@@ -628,10 +627,7 @@ def _operators(scenario: Scenario, mechanisms: Collection[Knob]) -> dict[str, fl
 
 def peak_problem(scenario: Scenario) -> tuple[str, str] | None:
     """Why no time can be told, if a peak is not stated: key of the deployment, and a clause."""
-    device, host, offload = scenario.device, scenario.host, scenario.file.offload
-    if any(device.peak(dtype) is None for dtype in scenario.multiplied.values()):
-        return "device", (f"'{device.id}' states no matrix_peak of a dtype that "
-                          f"'{scenario.precision.id}' multiplies, expected {' or '.join(WIDE)} too")
+    host, offload = scenario.host, scenario.file.offload
     if offload and host and not offload.fetched and not host_peaks(host, offload.format):
         return "offload", (f"'{host.id}' computes the experts and states no peak of "
                            f"{', '.join(HOST_DTYPES[:-1])} or {HOST_DTYPES[-1]}")

@@ -181,6 +181,9 @@ class Device(Called):
         for name in ("memory_capacity", "hbm_efficiency", "runtime_reserve", "matrix_peak"):
             if self.type != "host" and getattr(self, name) is None:
                 yield f"'{name}' is missing, an accelerator needs it"
+        if self.type != "host" and not self.peak(self.wide):
+            yield (f"neither {' nor '.join(WIDE)} is given, attention multiplies in 16 bits "
+                   "whatever the weights are", "matrix_peak")
         if self.type == "tpu" and self.mechanisms is None:
             yield "'mechanisms' is missing, no class of cards stands for a tpu unsaid"
         yield from together(self, "dies", "die")

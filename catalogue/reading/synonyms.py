@@ -31,10 +31,16 @@ def _keys(section: str) -> dict[str, str]:
     return {word: key for key, words in stated.items() for word in words.split()}
 
 
-def entry_key_meant(word: str, keys: Collection[str]) -> str | None:
-    """Return the key, one of some, that a word of data sheets means; None if it means none."""
-    key = _keys("entries").get(word.casefold())
-    return key if key in keys else None
+def entry_key_meant(word: str, keys: Collection[str]) -> tuple[str, ...]:
+    """Return the key that a word of data sheets means, with its group if only that is one of some
+    keys; empty if it means none."""
+    group, _, key = _keys("entries").get(_plain(word), "").rpartition(".")
+    return (key,) if key in keys else (group, key) if group in keys else ()
+
+
+def card_way(word: str) -> str | None:
+    """Return what to write in place of a key that no card has; None without advice."""
+    return _keys("instead_in_cards").get(_plain(word))
 
 
 def _plain(word: str) -> str:

@@ -289,7 +289,8 @@ _USUAL = {  # SI unit -> its quantity, and the units in which people state it
     "B": ("an amount of memory", "GB", "GiB"), "B/s": ("a bandwidth", "GB/s", "TB/s"),
     "FLOP/s": ("a rate of operations", "TFLOPS", "PFLOPS"), "s": ("a time", "ms", "s"),
     TIME_PER_TOKEN: ("a time per token", "ms", "token/s"), "W": ("a power", "W", "kW"),
-    "Hz": ("a frequency", "MHz", "GHz"), "USD": ("a price", "USD"), "CNY": ("a price", "CNY"),
+    "Hz": ("a frequency", "MHz", "GHz"), "USD": ("a purchase price", "USD"),
+    "CNY": ("a purchase price", "CNY"),
     "USD/s": ("a rent", "USD/h"), "token": ("a number of tokens",),
     "request": ("a number of requests",), "block": ("a number of blocks",),
     DIMENSIONLESS: ("a plain number",)}
@@ -314,7 +315,9 @@ def _wrong_dimensions(text: str, digits: str, written: str, unit: str) -> str:
     """Message for a quantity of another kind than expected, or a number without a unit."""
     usual = _USUAL.get(unit, ("", unit))[1:]
     if written != DIMENSIONLESS or not usual:
-        return f"'{text}' has the wrong unit, expected {quantity(unit)}"
+        rents = (f", rents are given to `will-it-fit cost --price '{text}'`"
+                 if unit in MONEY and "/" in written else "")
+        return f"'{text}' has the wrong unit, expected {quantity(unit)}{rents}"
     amount, factors = float(digits), [factor(name) for name in usual]
     if usual[0] == "ms" and amount < 1:  # meant in seconds
         return f"'{text}' has no unit: write {amount * 1000:g} ms"

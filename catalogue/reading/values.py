@@ -184,7 +184,8 @@ def si_number(raw: Any, rule: Unit) -> float | int:
     if rule.plausible:
         smallest, largest = (units.parse(end, rule.unit) for end in rule.plausible)
         if not smallest <= value <= largest:
-            raise ValueError(f"'{raw}' is not plausible, expected {rule.plausible[0]} to "
+            noun = units.quantity(rule.unit).partition(" in ")[0]
+            raise ValueError(f"'{raw}' is not plausible, expected {noun} of {rule.plausible[0]} to "
                              f"{rule.plausible[1]}: is the unit right?")
     if rule.integer and value > LARGEST_COUNT:
         raise ValueError(f"'{raw}' is out of range, expected at most {units.plain(LARGEST_COUNT)}")

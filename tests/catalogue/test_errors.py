@@ -14,7 +14,7 @@ CASES = [  # file, text of it, text in its place, line and message
     ("devices", "1.6 TB/s", "400 GB",
      "6: memory_bandwidth: '400 GB' has the wrong unit, expected a bandwidth in GB/s or TB/s."),
     ("devices", "1.6 TB/s", "1.6 B/s", "6: memory_bandwidth: '1.6 B/s' is not plausible, "
-     "expected 10 GB/s to 100 TB/s: is the unit right?"),
+     "expected a bandwidth of 10 GB/s to 100 TB/s: is the unit right?"),
     ("devices", "1.6 TB/s", "-1.6 TB/s",
      "6: memory_bandwidth: '-1.6 TB/s' is out of range, expected more than 0."),
     ("devices", "range: [0.7, 0.9]", "range: [0.9, 0.95]",
@@ -37,13 +37,14 @@ CASES = [  # file, text of it, text in its place, line and message
     ("devices", "range: [0.7, 0.9]", "range: [0.9, 0.7]",
      "7: hbm_efficiency: the range begins with '0.9', expected its lower end."),
     ("links/infiniband-200g", "  value: 0.6 us\n  range: [0.6 us, 2 us]", "  value: 2 ms",
-     "40: latency: '2 ms' is not plausible, expected 10 ns to 1 ms: is the unit right?"),
+     "40: latency: '2 ms' is not plausible, expected a time of 10 ns to 1 ms: is the unit right?"),
     ("scenarios/s0-scenario-1", "  tensor_parallel:", "  tp:",
      "12: unknown key 'parallelism.tp', did you mean 'tensor_parallel'."),
     ("scenarios/s0-scenario-1", "  context_tokens:", "  max_model_len:",
      "26: unknown key 'workload.max_model_len', did you mean 'context_tokens'."),
     ("scenarios/s0-scenario-1", "  tensor_parallel:", "  max_model_len: 9\n  tensor_parallel:",
-     "12: unknown key 'parallelism.max_model_len', did you mean 'workload.context_tokens'."),
+     "12: unknown key 'parallelism.max_model_len', did you mean 'context_tokens' under "
+     "'workload'."),
     ("scenarios/s0-scenario-1", "parallelism:\n", "version: 0.5.4\nparallelism:\n",
      "11: unknown key 'version', write it as part of the engine, such as engine: sglang@0.5.4."),
     ("devices", "range: [0.7, 0.9]", "range: 0.7-0.9",
@@ -59,6 +60,16 @@ CASES = [  # file, text of it, text in its place, line and message
      "4: type: expected 'npu', 'gpu', 'tpu' or 'host', found 'GPU': write gpu."),
     ("devices", "matrix_peak:\n", "vram: 80 GB\nmatrix_peak:\n",
      "9: unknown key 'vram', did you mean 'memory_capacity'."),
+    ("devices", "matrix_peak:\n", "fp16_tflops: 450 TFLOPS\nmatrix_peak:\n",
+     "9: unknown key 'fp16_tflops', did you mean 'fp16' under 'matrix_peak'."),
+    ("devices", "type: gpu\n", "", "1: the key 'type' is missing, expected npu (gaps are filled as "
+     "of an Ascend 910B), gpu (as of Hopper), tpu, host."),
+    ("devices", "type: gpu", "type: gpu\nprice: {cny: 15 RMB/hour}", "5: price.cny: '15 RMB/hour' "
+     "has the wrong unit, expected a purchase price in CNY, rents are given to `will-it-fit cost "
+     "--price '15 RMB/hour'`."),
+    ("devices", "type: gpu", "type: gpu\nnic: 400G", "5: unknown key 'nic', it belongs to a "
+     "server: write node: NAME of `will-it-fit list nodes`, or of a file as `will-it-fit new "
+     "server` prints one."),
     ("devices", "type: gpu", "architecture: sm90\ntype: gpu",
      "4: architecture: 'sm90' is not known, did you mean sm_90."),
     ("models/deepseek-v3", "num_hidden_layers:", "n_layers:",
