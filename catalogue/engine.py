@@ -24,7 +24,7 @@ from catalogue.library import file_of, names, parsed, stands
 from catalogue.reading import units, yamlfile
 from catalogue.reading.files import ROOT, ParamsError
 from catalogue.reading.near import TYPO, nearest_names
-from catalogue.reading.values import Ref, SourceKey, is_path
+from catalogue.reading.values import Ref, SourceKey, engine_name, is_path
 from catalogue.reading.yamlfile import YamlFile
 
 Kind = Literal["arguments", "variables", "options", "metrics"]
@@ -475,7 +475,8 @@ def fitting(device: Device) -> list[str]:
 
 def has_profile(reference: str | None) -> bool:
     """Whether an engine such as vllm or vllm@0.13.0 is of the catalogue, or none is named."""
-    return not reference or reference.partition(AT)[0].strip() in library.names("profiles")
+    return not reference or engine_name(reference).partition(AT)[0].strip() in (
+        library.names("profiles"))
 
 
 def unknown_engine(name: str) -> str:

@@ -49,7 +49,7 @@ from catalogue.kernels import (
 from catalogue.reading.files import Mistakes, store
 from catalogue.reading.near import nearest_names
 from catalogue.reading.synonyms import OPTIONS, key_meant
-from catalogue.reading.values import is_path
+from catalogue.reading.values import engine_name, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 Plain = str | int | float | Path
@@ -173,7 +173,7 @@ class _Builder:
         try:
             for name in names:
                 if name != UNNAMED:
-                    engine_meant(name)
+                    engine_meant(engine_name(name))
         except ParamsError as error:
             raise ParamsError(f"{self.option('engine')}: {error}") from None
         return names
@@ -342,7 +342,7 @@ def engine_and_precision(builder: _Builder, model: Model, device: Device, node: 
     stated, (precision, reference) = builder.stated["engine"], wanted
     ranked: list[tuple[int, Precision, str | None]] = []
     try:
-        for name in [str(stated)] if stated is not None else usual_engines(device):
+        for name in [engine_name(str(stated))] if stated is not None else usual_engines(device):
             ranked.append((*((0 if newest(name, precision, device, model) else 1, precision)
                              if precision else usual_precision(model, device, node, name)), name))
             if ranked[-1][0] == 0:  # further tables take long to read

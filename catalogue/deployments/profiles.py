@@ -40,7 +40,7 @@ from catalogue.kernels import multiplied
 from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.files import LayoutError, ParamsError
-from catalogue.reading.values import Value, is_path
+from catalogue.reading.values import Value, engine_name, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 USUAL_WAY: Way = "gathered"
@@ -374,6 +374,7 @@ def running_engine(file: YamlFile, given: Mapping[str, Override] | None = None) 
                                         for key in ("engine", "device", "model", "precision"))
     if not (isinstance(engine, str) and isinstance(device, str) and isinstance(model, str)):
         return None
+    engine = engine_name(engine)
     at = own["engine"].origin if "engine" in own else file.where(("engine",)) + (
         "" if file.origins else ": engine")
     try:

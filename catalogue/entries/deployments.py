@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -66,6 +67,7 @@ from catalogue.reading.values import (
     Unit,
     Value,
     Words,
+    engine_name,
 )
 
 BLOCK = 256  # tokens of the largest usual block of a prefix cache, of which whole ones are found
@@ -652,7 +654,7 @@ class ScenarioFile(Titled):
     section: Words | None = None
     model: ModelName
     device: DeviceName
-    engine: str | None = None
+    engine: Annotated[str | None, BeforeValidator(engine_name)] = None
     cluster: Cluster = Field(default_factory=Cluster)
     parallelism: Parallelism
     precision: PrecisionName

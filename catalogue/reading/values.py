@@ -344,6 +344,16 @@ def is_path(reference: str) -> bool:
     return reference.strip().lower().endswith((".yml", ".yaml")) or "/" in reference
 
 
+def engine_name(reference: Any) -> Any:
+    """An engine with its release as the catalogue spells them; the path of a file as it is.
+
+    >>> engine_name("vLLM@0.11.0")
+    'vllm@0.11.0'
+    """
+    return reference.casefold() if isinstance(reference, str) and not is_path(reference) else (
+        reference)
+
+
 @dataclass(frozen=True)
 class Ref:
     """Annotation of a field that names an entry of another kind, which must exist."""
@@ -358,8 +368,8 @@ class Ref:
         def resolve(raw: Any, info: Any) -> str:
             if not isinstance(raw, str):
                 value = "nothing" if raw is None else f"'{str(raw)[:40]}'"
-                if isinstance(raw, list) and len(raw) == 1:
-                    value += f": write {raw[0]}"
+                if isinstance(raw, list) and raw:
+                    value += f": write {raw[0]}" + ", ask for others apart" * (len(raw) > 1)
                 raise ValueError(f"expected the name of one of the {self.kind}, found {value}")
             try:
                 path = info.context.locate(self.kind, raw)
