@@ -109,11 +109,23 @@ def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | N
         own = [key for key in fields if key not in OF_ANY]
         score = sum(1.0 if key in own else 0.0 if key in (*fields, *OF_ANY) else
                     0.5 if nearest_names(str(key), own, 1, SPELT)
-                    or (kind == "scenarios" and key_meant(str(key))) else -0.1
-                    for key in data)
+                    or _means_key(kind, key, value) else -0.1
+                    for key, value in data.items())
         if score > most:
             best, most = kind, score
     return best
+
+
+def _means_key(kind: str, key: Any, value: Any) -> bool:
+    """Whether other tools' word for a key is one of a goal, or of a deployment, which lists none.
+    """
+    return (kind == "goals" and key_meant(str(key), goal=True) is not None) or (
+        kind == "scenarios" and not isinstance(value, list) and key_meant(str(key)) is not None)
+
+
+def has_layout(data: Mapping[str, Any]) -> bool:
+    """Whether a file states parallel sizes, as deployments do."""
+    return any((key_meant(str(key)) or key).startswith("parallelism") for key in map(str, data))
 
 
 def wrapped(data: Mapping[str, Any]) -> str | None:

@@ -23,6 +23,7 @@ from catalogue.kinds import (
     class_of,
     described,
     described_kind,
+    has_layout,
     misfit,
     new,
     template_of,
@@ -31,7 +32,7 @@ from catalogue.kinds import (
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import TYPO, nearest_names
-from catalogue.reading.synonyms import card_way, entry_key_meant, key_meant, way
+from catalogue.reading.synonyms import card_way, entry_key_meant, key_meant, value_meant, way
 from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.values import (
     Provenance,
@@ -247,9 +248,13 @@ def _unknown(kind: str, text: str) -> str:
     begins += "(?![0-9])" if wanted[-1:].isdigit() else ""
     several = [name for name in existing if re.match(begins, name)]
     if kind in PREFIXED and len(wanted) >= LEAST and len(several) > 1:
+        raw = {name: data for name in several
+               if "dies" not in (data := yamlfile.read(file_of(kind, name)).data)}
+        if len(raw) == 1:
+            return (f"'{text}' is a package that software sees as several devices: write "
+                    f"{min(raw)}, and count each of them as a card.")
         listed = [f"{name} ({title.get('en', name) if isinstance(title, dict) else name})"
-                  for name in several
-                  for title in [yamlfile.read(file_of(kind, name)).data.get("name")]]
+                  for name, data in raw.items() for title in [data.get("name")]]
         return (f"'{text}' may be any of several {kind}, expected one of them: "
                 f"{', '.join(listed)}.")
     spellings = {
@@ -269,6 +274,8 @@ OWN = ("defaults", "name", "note", "like")  # keys that likeness does not pass o
 SOLD = ("price",)  # nor these of a card: a price is of what was sold, not of what is like it
 GROUPS = ("cluster", "parallelism", "workload", "limits", "demand", "cards", "space")
 """Groups of keys of a deployment or a goal, each with names of its own."""
+CARD_COUNTS = ("cluster", "cards", "cluster.devices", "cards.most")
+"""Keys that state a number of cards; names of cards belong elsewhere."""
 NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
@@ -547,14 +554,15 @@ def refusals(cls: type[Entry], attempts: Iterable[tuple[YamlFile, ValidationErro
             return [f"{file.where(top)}: {other}."]
         by_line += _by_line(cls, file, [
             item for item in problems if not unknown or item["loc"] in unknown], overridden, above)
-    return [text for _, texts in sorted(by_line) for text in texts]
+    by_line.sort(key=lambda pair: pair[0])
+    return [text for _, texts in by_line for text in texts]
 
 
 def _by_line(cls: type[Entry], file: YamlFile, problems: Iterable[Any],
              overridden: Mapping[KeyPath, str], above: tuple[str, ...]
              ) -> list[tuple[int, list[str]]]:
     """A sentence for each mistake, with its line; arguments as of :func:`refusals`."""
-    misspelt = {_near(cls, item["loc"], stated=file.lines) for item in problems
+    misspelt = {_near(cls, item["loc"], item["input"], file.lines) for item in problems
                 if item["type"] == "extra_forbidden"}
     wrong_defaults = {item["loc"][-1] for item in problems if item["loc"][0:1] == ("defaults",)}
     problems_by_line: list[tuple[int, list[str]]] = []
@@ -585,13 +593,14 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None, stated: Container[
               if name in GROUPS and (inner := _entry_class(field.annotation))
               and last in inner.model_fields]
     own = cls.model_fields.keys()
-    meant = key_meant(last, goal="demand" in own) if {"workload", "demand"} & own else None
+    goal = "demand" in own
+    meant = key_meant(last, goal) if {"workload", "demand"} & own else None
     if groups:
         return groups[0], last
     if inside := entry_key_meant(last, fields):
         return *group, *inside
-    if meant == "cluster" and isinstance(value, str):
-        meant = "device"  # of hardware
+    if meant in CARD_COUNTS and isinstance(value, (str, list)) and not str(value).isdecimal():
+        meant = "devices" if goal else "device"
     if meant and meant != ".".join((*group, last)):
         return tuple(meant.split("."))
     if _advice(cls, last):
@@ -603,7 +612,7 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None, stated: Container[
 def _advice(cls: type[Entry], word: str) -> str | None:
     """What to write in place of a key that is none of a kind; None without advice."""
     own = cls.model_fields.keys()
-    return way(word) if {"workload", "demand"} & own else card_way(word) if (
+    return way(word, "demand" in own) if {"workload", "demand"} & own else card_way(word) if (
         "matrix_peak" in own) else None
 
 
@@ -685,9 +694,11 @@ def _wrong_type(cls: type[Entry], keys: KeyPath, problem: Any) -> str:
     message += f", found '{str(value)[:40]}'" if value is not None else ", found nothing"
     if kind == "string_type" and isinstance(value, dict):
         message += sample
-    if kind == "literal_error" and (choices := nearest_names(
-            str(value), re.findall(r"'([^']+)'", message.partition(", found")[0]), 1)):
-        message += f": write {choices[0]}"
+    if kind == "literal_error":
+        choices = re.findall(r"'([^']+)'", message.partition(", found")[0])
+        if near := [*filter(None, [value_meant(str(value), choices)])] or nearest_names(
+                str(value), choices, 1):
+            message += f": write {near[0]}"
     if kind == "list_type" and isinstance(value, (str, int)) and not isinstance(value, bool):
         message += f": write [{str(value)[:40]}]"
     return message
@@ -719,6 +730,8 @@ def _other_kind(cls: type[Entry], file: YamlFile) -> str | None:
         return problem
     expected = next((kind for kind in KINDS if class_of(kind) is cls), None)
     of = described_kind(file.data, expected) if expected else None
+    if expected == "goals" and of == "scenarios" and not has_layout(file.data):
+        return None
     return misfit(file.name, of, expected) if of and expected and of != expected else None
 
 

@@ -42,6 +42,7 @@ from catalogue.reading.values import (
     Misplaced,
     Ref,
     Words,
+    engine_name,
     si_number,
 )
 
@@ -98,7 +99,8 @@ def _percent(raw: Any) -> int:
     return round(number)
 
 
-def _engine(name: str) -> str:
+def _engine(written: str) -> str:
+    name = str(engine_name(written))
     try:
         if name != UNNAMED:
             engine_meant(name)
@@ -134,15 +136,22 @@ Ratio = Annotated[float, Plain("1", exclusive=False)]
 MoneyLimit = Ratio
 
 
-def _money(unit: str) -> BeforeValidator:
+def _money(unit: str, other: str = "") -> BeforeValidator:
+    """Check a price; ``other`` is said of one that is by the hour, or that is not, unlike the unit.
+    """
     def text(raw: Any) -> Any:
         if isinstance(raw, (int, float, str)):
-            price_ends(str(raw), unit)
+            try:
+                price_ends(str(raw), unit)
+            except ValueError as error:
+                is_other = ("/" in str(raw)) != ("/" in unit) and not str(raw).isdecimal()
+                raise ValueError(f"{error}{other if is_other else ''}") from None
         return raw
     return BeforeValidator(text)
 
 
-Capital = Annotated[Words, _money("USD")]
+Capital = Annotated[Words, _money("USD", "; by the hour it is limits.rent")]
+Rent = Annotated[Words, _money("USD/s", "; a sum that buys the cards is limits.budget")]
 Hourly = Annotated[Words, _money("USD/s")]
 Cards = Annotated[int, Plain("1", integer=True, maximum=MOST_CARDS)]
 Degree = Annotated[int, Plain("1", integer=True)]
@@ -268,7 +277,7 @@ class Limits(Entry):
     cost: MoneyLimit | None = None
     power: WattsLimit | None = None
     budget: Capital | None = None
-    rent: Hourly | None = None
+    rent: Rent | None = None
     quality: Points | None = None
 
     def violations(self) -> Iterator[Problem]:
@@ -282,6 +291,16 @@ class Limits(Entry):
         """Limits of times [s]: by quantity, by ``mean`` or percentile."""
         return {name: limits if isinstance(limits := getattr(self, name), dict) else {MEAN: limits}
                 for name in given(self, ("ttft", "tpot", "e2e"))}
+
+
+def _listed(raw: Any) -> Any:
+    """A name, or several between commas, stand for a list."""
+    return [part.strip() for part in raw.split(",")] if isinstance(raw, str) else raw
+
+
+def _pools(raw: Any) -> Any:
+    """One or two pools, or ``both``."""
+    return ["one", "two"] if raw == "both" else _listed(raw)
 
 
 class Space(Entry):
@@ -340,7 +359,8 @@ class Space(Entry):
     drafters: Annotated[list[DraftMethod | Literal["own"]], Field(min_length=1)] | None = None
     staged_groups: Flag = False
     staged_drafts: Flag | None = None
-    pools: Annotated[list[Literal["one", "two"]], Field(min_length=1)] = ["one", "two"]
+    pools: Annotated[list[Literal["one", "two"]], Field(min_length=1),
+                     BeforeValidator(_pools)] = ["one", "two"]
     block_size: Tokens | None = None
     memory_utilization: Annotated[list[Percent], Field(min_length=1)] | None = None
     host_cache: Annotated[list[HostMemory], Field(min_length=1)] | None = None
@@ -354,19 +374,15 @@ class Space(Entry):
         return raw
 
 
-def _listed(raw: Any) -> Any:
-    """A name stands for a list of it."""
-    return [raw] if isinstance(raw, str) else raw
-
-
 def _offers(raw: Any) -> Any:
     """Names stand for offers of a device."""
     if raw == ANY:
         return []
     if raw is None or raw == []:
         raise ValueError(f"no device is named, expected names or '{ANY}'")
+    items = _listed(raw)
     return [{"device": item} if isinstance(item, str) else item
-            for item in (raw if isinstance(raw, list) else [raw])]
+            for item in (items if isinstance(items, list) else [items])]
 
 
 def _may_be_names(schema: dict[str, Any]) -> None:
@@ -401,7 +417,8 @@ class Goal(Titled):
     limits: Limits = Limits()
     precisions: Annotated[list[PrecisionName] | None, BeforeValidator(_listed)] = None
     engines: Annotated[list[EngineName] | None, BeforeValidator(_listed)] = None
-    objectives: Annotated[list[Objective], Field(min_length=1)] | None = None
+    objectives: Annotated[Annotated[list[Objective], Field(min_length=1)] | None,
+                          BeforeValidator(_listed)] = None
     space: Space = Space()
     ownership: Ownership = "own"
     currency: Literal["USD", "CNY"] = "USD"

@@ -21,6 +21,7 @@ OPTIONS = {"model": "model", "device": "card", "engine": "engine", "precision": 
            **dict.fromkeys((f"parallelism.{name}_parallel" for name in (
                "tensor", "pipeline", "data", "expert")), "layout")}
 """Key of a deployment -> option of a command, or argument of a function, that says the same."""
+_PERCENTILE = re.compile(r"(?:^|_)(p[1-9]\d)(?:_|$)")
 LONG, SURE = 6, 0.88  # letters of a word that may be mistyped, and similarity
 
 
@@ -47,21 +48,34 @@ def _plain(word: str) -> str:
     return re.sub(r"[\s-]+", "_", word.strip("-")).casefold()
 
 
-def way(word: str) -> str | None:
-    """Return what to write in place of a key that no deployment has; None without advice."""
-    return _keys("instead").get(_plain(word))
+def way(word: str, goal: bool = False) -> str | None:
+    """Return what to write in place of a key that a deployment or a goal has not; None without
+    advice."""
+    name = _plain(word)
+    if goal and name in _keys("searches"):
+        return None
+    return (_keys("instead_in_goals").get(name) if goal else None) or _keys("instead").get(name)
 
 
 def key_meant(word: str, goal: bool = False) -> str | None:
     """Return the key that other tools' option or key means; None for one that is not known.
 
-    >>> key_meant("--max-running-requests"), key_meant("max_model_len"), key_meant("tp", goal=True)
-    ('workload.concurrency', 'workload.context_tokens', 'space.tensor')
+    >>> key_meant("--max-running-requests"), key_meant("p95_ttft"), key_meant("tp", goal=True)
+    ('workload.concurrency', 'limits.ttft.p95', 'space.tensor')
     """
-    name, keys = _plain(word), _keys("deployments")
-    if way(name):
+    name, keys = _plain(word), _keys("deployments") | (_keys("searches") if goal else {})
+    if way(name, goal):
         return None
+    if at := _PERCENTILE.search(name):
+        limit = key_meant(_PERCENTILE.sub("", name), goal) or ""
+        return f"{limit}.{at[1]}" if limit.startswith("limits.") else None
     near = [name] if name in keys or len(name) < LONG else nearest_names(name, keys, 1, SURE)
     key = keys.get(near[0]) if near else None
     of_goals = yamlfile.read(ROOT / "synonyms.yml").data["goals"] if goal else {}
     return of_goals.get(key or name, key)
+
+
+def value_meant(word: str, choices: Collection[str]) -> str | None:
+    """Return the choice that another word for it means; None if it means none."""
+    choice = _keys("values").get(_plain(word))
+    return choice if choice in choices else None

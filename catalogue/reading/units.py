@@ -191,8 +191,8 @@ def price_ends(text: str, unit: str) -> tuple[float, float, str]:
         low = float(parse(f"{ends[0]} {written}", si_unit)) if ends[1:] else high
     except ValueError as error:
         cause = str(error).partition(", expected")[0]
-        raise ValueError(f"{cause}, expected a price in USD or CNY such as 2 {shown} or "
-                         f"1.5{SPREAD}2.5 {shown}") from None
+        such = _near(text, unit) or f" such as 2 {shown} or 1.5{SPREAD}2.5 {shown}"
+        raise ValueError(f"{cause}, expected a price in USD or CNY{such}") from None
     if len(ends) > 2 or not 0 < low <= high:
         raise ValueError(f"'{text[:60]}' is out of range, expected one above 0, or both ends, the "
                          f"lower first, such as 1.5{SPREAD}2.5 {shown}")

@@ -7,6 +7,8 @@ from _door import DEVICE, sentence, spoilt
 
 import catalogue
 from calc.searching.goal import load_goal
+from catalogue.kinds import described_kind
+from catalogue.reading import yamlfile
 
 CASES = [  # file, text of it, text in its place, line and message
     ("devices", "memory_bandwidth:", "memory_bandwith:",
@@ -194,9 +196,8 @@ GOALS = [  # what is set of a goal, message
      "cards.most or limits.power, budget or rent."),
 ]
 NAMES = [  # kind, name that there is not, message
-    ("devices", "910C", "'910C' may be any of several devices, expected one of them: "
-     "ascend-910c-die (Ascend 910C, one die), ascend-910c-package (Ascend 910C, package of two "
-     "dies)."),
+    ("devices", "910C", "'910C' is a package that software sees as several devices: write "
+     "ascend-910c-die, and count each of them as a card."),
     ("models", "deepseek-ai/DeepSeek-V9", "there is no model 'deepseek-ai/DeepSeek-V9', the "
      "nearest names are deepseek-v3, deepseek-v3.1, deepseek-v3.2; `will-it-fit new model` "
      "prints a template."),
@@ -232,6 +233,34 @@ def test_setting(name, overrides, message):
 @pytest.mark.parametrize(("overrides", "message"), GOALS)
 def test_goal(overrides, message):
     assert sentence(load_goal, "r1-80-users-h20", overrides) == message
+
+
+def test_every_line_of_a_goal_in_other_words(tmp_path):
+    """Keys and values are reported together, and as a goal, although no key of one is there."""
+    lines = {  # line -> messages
+        "goal: cheapest": ["unknown key 'goal', did you mean 'objectives'", "write cost"],
+        "gpus: [H20, 910C]": ["did you mean 'devices'", "devices.1.device: '910C' is a package"],
+        "max_gpus: 32": ["did you mean 'most' under 'cards'"],
+        "p95_ttft: 3000": ["did you mean 'p95' under 'limits.ttft'", "'3000' has no unit"],
+        "engines: vLLM, MindSpore": ["engines.1: there is no engine 'mindspore'"],
+        "disaggregated: both": ["did you mean 'pools' under 'space'"],
+        "min_throughput: 10 tok/s": ["did you mean 'throughput' under 'limits'"],
+        "budget: 100 $/h": ["did you mean 'budget' under 'limits'",
+                            "100 USD/h; by the hour it is"],
+        "price: 2 USD/h": ["write devices: [{device: h20, price: 2 USD/h}]"],
+        "models: [r1, kimi-k2]": ["did you mean 'model'", "write r1, ask for others apart"]}
+    path = tmp_path / "mine.yml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(catalogue.ParamsError) as error:
+        load_goal(path)
+    of_lines = [(f"{path}:{number}: ", text)
+                for number, texts in enumerate(lines.values(), 1) for text in texts]
+    told = [problem for problem in error.value.problems if "is missing" not in problem]
+    assert len(told) == len(of_lines)
+    for (where, text), problem in zip(of_lines, told, strict=True):
+        assert problem.startswith(where)
+        assert text in problem
+    assert described_kind(yamlfile.read(path).data) == "goals"
 
 
 @pytest.mark.parametrize(("kind", "name", "message"), NAMES)
