@@ -60,7 +60,9 @@ def resource_name(resource: str) -> str:
 
 def deployment_line(scenario: Scenario) -> str:
     """Cards, model, format and layout that are computed, whatever the title says."""
-    engine = f", {scenario.engine}" if scenario.engine else ""
+    engine = f", {scenario.asked_engine}" if scenario.engine else ""
+    if scenario.asked_engine != scenario.engine:
+        engine += f" (computed as {scenario.engine})"
     return (f"{scenario.model.name['en']} in {scenario.precision.id} on {scenario.devices} × "
             f"{scenario.device.name['en']}, {written(cut_of(scenario))['en']}{engine}")
 

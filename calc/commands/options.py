@@ -13,6 +13,7 @@ from calc.commands.view import View, print_view
 from catalogue import ParamsError, library
 from catalogue.deployments.admission import length_words, positions, too_long
 from catalogue.entries.models import Model
+from catalogue.reading.near import TYPO, nearest_names
 from catalogue.reading.synonyms import key_meant
 from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.units import parse
@@ -91,11 +92,18 @@ def scenario_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("scenario", metavar="DEPLOYMENT", callback=unambiguous)(function)
 
 
-def unambiguous(_: click.Context, argument: click.Parameter, name: str | None) -> str | None:
-    """Return a name. Raises ParamsError for one of the catalogue and of a file here."""
+def unambiguous(ctx: click.Context, argument: click.Parameter, name: str | None) -> str | None:
+    """Return a name. Raises ParamsError for one of the catalogue and of a file here, and for the
+    second part of a value with a space: ``--tpot 50 ms``."""
     kind = "goals" if argument.name == "goal" else "scenarios"
     if name and library.stands(kind, name):
         library.locate(kind, name, library.HERE)
+    elif name and not is_path(name):
+        words = ctx.find_root().obj
+        option, value = ["", *words[:words.index(name)]][-2:]
+        if option[:2] == "--" and not nearest_names(name, library.names(kind), 1, TYPO):
+            raise ParamsError(f"unexpected argument '{name[:60]}': {option} takes one value, write "
+                              f"{option} '{value} {name[:60]}'.")
     return name
 
 

@@ -101,6 +101,11 @@ class Blind(Entry):
     ratios: list[BlindRatio] = []
 
 
+METRIC_UNITS: dict[str, str] = {"tpot": "s", "ttft": "s", "output_throughput": "token/s",
+                                "total_throughput": "token/s"}
+TEXT_UNIT = "name"  # of a column whose cells name something
+
+
 class Table(CatalogueEntry, Sourced):
     """Measured results: columns with units, rows of cells in their order."""
 
@@ -110,7 +115,12 @@ class Table(CatalogueEntry, Sourced):
     definitions: dict[str, Text] = {}
 
     def violations(self) -> Iterator[Problem]:
-        """Every row has a cell for each column."""
+        """Metrics have their units, and every row has a cell for each column."""
+        for name in METRIC_UNITS.keys() & self.columns:
+            unit = self.columns[name]
+            if unit == TEXT_UNIT or units.si(unit) != METRIC_UNITS[name]:
+                yield (f"'{unit}' is the wrong unit for '{name}', expected one of "
+                       f"{METRIC_UNITS[name]}", "columns", name)
         for number, row in enumerate(self.rows):
             if len(row) != len(self.columns):
                 yield f"{len(row)} cells, expected {len(self.columns)}", "rows", number
@@ -210,10 +220,7 @@ class Measurements(Table):
                 for row in range(len(self.rows))]
 
 
-METRIC_UNITS: dict[str, str] = {"tpot": "s", "ttft": "s", "output_throughput": "token/s",
-                                "total_throughput": "token/s"}
 PREFILL = "prefill."  # of a column that sets the prefill pool of two
-TEXT_UNIT = "name"  # of a column whose cells name something
 
 
 Cell = Annotated[float | str | None, Field(union_mode="left_to_right")]
@@ -247,13 +254,9 @@ class Gate(Table):
     rows: list[list[Cell]]
 
     def violations(self) -> Iterator[Problem]:
-        """Metrics are measured in their units, and above zero."""
+        """Metrics are measured, and above zero."""
         yield from super().violations()
         for name in self.metrics:
-            unit = self.columns[name]
-            if unit == TEXT_UNIT or units.si(unit) != METRIC_UNITS[name]:
-                yield (f"'{unit}' is the wrong unit for '{name}', expected one of "
-                       f"{METRIC_UNITS[name]}", "columns", name)
             for row in range(len(self.rows)):
                 cell = self.cells(row)[name]
                 if cell is not None and (isinstance(cell, str) or not 0 < cell < math.inf):

@@ -513,11 +513,11 @@ class Model(Called):
 
     def _violations_of_shapes(self) -> Iterator[Problem]:
         """Heads, groups of experts, drafters and what an indexer picks from."""
-        if self.num_attention_heads.value % self.num_key_value_heads.value:
-            yield "'num_key_value_heads' does not divide 'num_attention_heads'"
-        query = self.window_num_attention_heads or self.num_attention_heads
-        if query.value % (self.window_num_key_value_heads or self.num_key_value_heads).value:
-            yield "'window_num_key_value_heads' does not divide the heads of layers with a window"
+        yield from _divides(self, "num_key_value_heads", "num_attention_heads")
+        if self.window_num_key_value_heads or self.window_num_attention_heads:
+            yield from _divides(self, *(
+                f"window_{name}" if getattr(self, f"window_{name}") else name
+                for name in ("num_key_value_heads", "num_attention_heads")))
         if self.n_group and self.topk_group and self.n_routed_experts and self.num_experts_per_tok:
             share = self.topk_group.value / self.n_group.value
             if self.topk_group.value > MOST_GROUPS:
@@ -569,6 +569,15 @@ Rule = Literal["kimi_gates", "pooled_keys", "picked_blocks"]
 
 FieldName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]{1,80}$")]
 Word = Annotated[str, Field(max_length=40)]  # one of a list in a configuration
+
+
+def _divides(model: Model, part: str, number: str) -> Iterator[Problem]:
+    """A count that has to divide another."""
+    divisor, count = getattr(model, part).value, getattr(model, number).value
+    if count % divisor:
+        listed = ", ".join(str(other) for other in range(1, count + 1) if count % other == 0)
+        yield (f"'{part}' is {divisor}, which does not divide '{number}', {count}: expected one "
+               f"of {listed}")
 
 
 def _listed(raw: Any) -> Any:

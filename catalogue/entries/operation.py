@@ -4,14 +4,10 @@ A price names its currency in its unit, and currencies never mix. What nobody pr
 then a reader's own file (``like`` one of these) gives it, or there is no answer in money.
 """
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, WrapValidator
 
 from catalogue.entries.entry import (
     CatalogueEntry,
@@ -313,10 +309,21 @@ Variation = Annotated[Value, Unit("1", exclusive=False)]
 HourShare = Annotated[float, Field(ge=0, le=LARGEST)]
 
 
-def _day(hours: tuple[float, ...]) -> tuple[float, ...]:
-    if len(hours) != HOURS:
-        raise ValueError(f"expected {HOURS} numbers, one for each hour of a day, "
-                         f"found {len(hours)}")
+def _day(raw: Any, handler: Callable[[Any], tuple[float, ...]]) -> tuple[float, ...]:
+    """Rates of the hours of a day. Raises ValueError, also for several that are none."""
+    listed = raw if isinstance(raw, list) else []
+    problems = [] if len(listed) == HOURS else [
+        f"expected {HOURS} numbers, one for each hour of a day, found {len(listed)}"]
+    hours: tuple[float, ...] = ()
+    try:
+        hours = handler(raw)
+    except ValidationError as error:
+        if not listed:
+            raise
+        problems += [f"hour {item['loc'][0]} is '{item['input']}', expected a number from 0 to "
+                     f"{LARGEST:g}" for item in error.errors(include_url=False)]
+    if problems:
+        raise ValueError("; ".join(problems))
     if not any(hours):
         raise ValueError("no hour has any requests, expected at least one with more than 0")
     return hours
@@ -340,7 +347,7 @@ class Load(CatalogueEntry, Sourced):
         source, kind, date: of the hours.
     """
 
-    hours: Annotated[tuple[HourShare, ...], AfterValidator(_day)]
+    hours: Annotated[tuple[HourShare, ...], WrapValidator(_day)]
     variation: Variation
     lengths: Lengths | None = None
 

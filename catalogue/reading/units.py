@@ -160,7 +160,7 @@ def _parsed(text: str | int | float, unit: str) -> float | int:
     try:
         value = float(exact)
     except OverflowError:
-        raise ValueError(f"'{text}' is not a finite number") from None
+        raise ValueError(f"'{text}' is too large, expected {quantity(unit)}") from None
     return int(exact) if exact.denominator == 1 else value
 
 

@@ -323,11 +323,20 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
         if not rule.spread:
             raise ValueError("a shape, a layout or a length is exact and has no range")
         of_unit = replace(rule, unit=unit)
-        low, high = (si_number(bound, of_unit) for bound in stated.range)
+        ends, problems = [-math.inf, math.inf], []
+        for index, bound in enumerate(stated.range):
+            try:
+                ends[index] = si_number(bound, of_unit)
+            except ValueError as error:
+                problems.append(str(error))
+        low, high = ends
         if low > high:
-            raise ValueError(f"the range begins with '{stated.range[0]}', expected its lower end")
-        if not low <= value <= high:
-            raise ValueError(f"the value '{stated.value}' lies outside its range")
+            problems.append(f"the range begins with '{stated.range[0]}', expected its lower end")
+        elif not low <= value <= high:
+            problems.append(f"the value '{stated.value}' lies outside its range "
+                            f"[{', '.join(map(str, stated.range))}]")
+        if problems:
+            raise ValueError("; ".join(problems))
     section = None if stated.section is None else words.read(str(stated.section))
     others = []
     for number, other in enumerate(stated.others):

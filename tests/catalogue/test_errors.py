@@ -20,7 +20,7 @@ CASES = [  # file, text of it, text in its place, line and message
     ("devices", "1.6 TB/s", "-1.6 TB/s",
      "6: memory_bandwidth: '-1.6 TB/s' is out of range, expected more than 0."),
     ("devices", "range: [0.7, 0.9]", "range: [0.9, 0.95]",
-     "7: hbm_efficiency: the value '0.8' lies outside its range."),
+     "7: hbm_efficiency: the value '0.8' lies outside its range [0.9, 0.95]."),
     ("devices", "range: [0.7, 0.9]", "date: 2026-02-30", "7: hbm_efficiency.date: '2026-02-30' "
      "is not a date, expected YYYY, YYYY-MM or YYYY-MM-DD, from 1990 to 2099."),
     ("devices", 'source: "https://example.org/card", kind: vendor}\nhbm',
@@ -104,7 +104,8 @@ CASES = [  # file, text of it, text in its place, line and message
      "9: 'device_bandwidth' is not links_per_device x pair_bandwidth: is one of them of both "
      "directions?"),
     ("models/deepseek-v3", "num_key_value_heads: 128", "num_key_value_heads: 7",
-     "24: 'num_key_value_heads' does not divide 'num_attention_heads'."),
+     "24: 'num_key_value_heads' is 7, which does not divide 'num_attention_heads', 128: expected "
+     "one of 1, 2, 4, 8, 16, 32, 64, 128."),
     ("models/deepseek-v3", "num_experts_per_tok: 8", "num_experts_per_tok: 800",
      "34: 'num_experts_per_tok' is 800, expected at most 'n_routed_experts', 256."),
     ("models/deepseek-v3", "kv_lora_rank: 512\n", "",
@@ -162,8 +163,9 @@ CASES = [  # file, text of it, text in its place, line and message
      "10: sold.r1: 'until' 2024-09-05 is before 'since' 2025-01-20."),
     ("powers/nvidia-h200", "loaded: {value: 0.164, range: [0.15, 0.18]", "loaded: {value: 0.4",
      "8: 'loaded' is 0.4, expected at most 'awake', 0.2 (0.185–0.25)."),
-    ("loads/alibaba-r1", "35.1, 18.9]", "35.1]",
-     "9: hours: expected 24 numbers, one for each hour of a day, found 23."),
+    ("loads/alibaba-r1", "35.1, 18.9]", "-35]",
+     "9: hours: expected 24 numbers, one for each hour of a day, found 23; hour 22 is '-35', "
+     "expected a number from 0 to 1e+15."),
 ]
 SETTINGS = [  # deployment, what is set, message
     ("s0-scenario-1", ["mechanisms.concurrency=4"], "--set mechanisms.concurrency=4: "

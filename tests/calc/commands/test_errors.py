@@ -35,6 +35,7 @@ SENTENCES = [
     ("estimate —model r1", "write --model"), ("estimate --model", "requires an argument"),
     ("estimate a.yml b.yml", "unexpected 'b.yml', expected one DEPLOYMENT"),
     ("deploy mine.yml", "expected -o DIR, such as `will-it-fit deploy"),
+    ("search --card h20 --tpot 50 ms", "--tpot takes one value, write --tpot '50 ms'."),
     ("estimate --json=3", "does not take a value"), ("dev audti", "did you mean 'audit'?"),
     ("simulate mine.yml --policy fast", "'fast' is not one of 'mixed', 'prefill-first'"),
     ("sweep mine.yml --workers 0", "expected a whole number of at least 1"),
