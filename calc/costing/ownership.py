@@ -771,7 +771,8 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
         limits.append(_affordable(
             rent.value, converted(hour, rent.currency, prices.exchange).value))
     if capital is not None:
-        limits.append(of_server * _servers_for(capital, card, server, prices))
+        one, storage = _server_costs(card, server, prices, capital.currency)
+        limits.append(of_server * _affordable(capital.value - storage, one))
     if power is not None:
         full, rest = site_of(card, server, prices)
         one = float(site_power(full.value * of_server, of_server, rest))
@@ -799,9 +800,26 @@ def site_of(card: Device, server: Node, prices: Prices) -> tuple[Amount, Around]
     return full, rest
 
 
-def _servers_for(capital: Amount, card: Any, node: Any, prices: Prices) -> int:
-    """Whole servers that a capital pays for, with racks and network, after storage [1]."""
-    server = server_price(card, node, prices, capital.currency)
+def capital_of(device: str, node: str, cards: int, currency: str) -> float:
+    """Capital that buys cards in whole servers, with racks, network and storage [money].
+
+    Args:
+        device, node: identifiers of the card and of its server.
+        cards: to be bought [1].
+        currency: of the result.
+
+    Raises ParamsError where nobody states the price of a server.
+
+    Source: as of :func:`cards_within`.
+    """
+    server = load_node(node)
+    one, storage = _server_costs(load_device(device), server, prices_of(device), currency)
+    return storage + one * math.ceil(cards / int(server.devices_per_node.value))
+
+
+def _server_costs(card: Any, node: Any, prices: Prices, currency: str) -> tuple[float, float]:
+    """Price of a server with its part of racks and network, and of storage [money]."""
+    server = server_price(card, node, prices, currency)
     if server is None:
         raise ParamsError(f"devices: no price of a server of '{card.id}' was found, expected "
                           "owning.server in a file of prices (--prices).")
@@ -811,7 +829,6 @@ def _servers_for(capital: Amount, card: Any, node: Any, prices: Prices) -> int:
         value = getattr(owning, name) if owning else None
         if value is None:
             return 0.0
-        return converted(Amount.stated(value), capital.currency, prices.exchange).value
+        return converted(Amount.stated(value), currency, prices.exchange).value
 
-    one = server.value + part("racks") + count * part("network")
-    return _affordable(capital.value - part("storage"), one)
+    return server.value + part("racks") + count * part("network"), part("storage")

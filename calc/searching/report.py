@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +22,7 @@ from calc.answer.display import (
 )
 from calc.answer.request_lengths import longer_words
 from calc.answer.service import Pools, engine_words, startup_lines
+from calc.costing.ownership import capital_of, stated
 from calc.evidence.classes import Nearness, stand_ins
 from calc.layouts.feasible import MEMORY
 from calc.layouts.layout import Row, Start, family, scenario, set_line, text, unrun
@@ -275,14 +276,17 @@ class WayOut:
     """A wider goal that is met, where the goal is not.
 
     Attributes:
-        what: ``cards``: one more server, or ``format``: any that the cards multiply.
+        what: ``cards``: one more server, ``format``: any that the cards multiply, or ``money``:
+            any budget and rent.
         cards: most cards of it [1].
         first: its first deployment, simulated.
+        wider: what is allowed, in words.
     """
 
-    what: Literal["cards", "format"]
+    what: Literal["cards", "format", "money"]
     cards: int
     first: ReportRow
+    wider: str
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -375,8 +379,12 @@ class SearchReport:
         stated = [*((name, at, limit) for name, of in times.items() for at, limit in of.items()),
                   *((name, MEAN, limit) for name, limit in self.limits.items()
                     if name not in times)]
-        return ", ".join(f"{heading(name)} {percentile_words(at)}{human(limit, self.unit(name))}"
-                         for name, at, limit in stated)
+        limits = self.goal.limits
+        return ", ".join([
+            *(f"{heading(name)} {percentile_words(at)}{human(limit, self.unit(name))}"
+              for name, at, limit in stated),
+            *([f"budget {limits.budget} to buy the cards"] if limits.budget else []),
+            *([f"rent {limits.rent} of all cards"] if limits.rent else [])])
 
     def lines(self, row: ReportRow) -> list[tuple[str, str]]:
         """Labels and texts of a row: limits, quantities, and what is its own."""
@@ -411,8 +419,7 @@ class SearchReport:
         for way in self.ways:
             seen = "; ".join(f"{heading(name)} {amount.formatted('en')}"
                              for name, amount in self.amounts(way.first).items())
-            wider = f"up to {way.cards} cards" if way.what == "cards" else "another format"
-            figures.append(("way out", f"{wider}: {way.first.row.label}: {seen}"))
+            figures.append(("way out", f"{way.wider}: {way.first.row.label}: {seen}"))
         return figures
 
     @property
@@ -582,6 +589,7 @@ def search_report(selection: Selection) -> SearchReport:
     surest = None if groups else max((group[0] for group in selection.recommended), default=None,
                                      key=lambda sample: selection.keeps(sample) or 0.0)
     nearest = None if groups or surest else nearest_miss(selection)
+    ways = () if groups else tuple(ways_out(selection))
     return SearchReport(
         goal=selection.goal, objectives=wishes.objectives, chosen=tuple(wishes.chosen),
         limits=wishes.limits, unpriced=wishes.unpriced, hours=wishes.hours, funnel=result.funnel,
@@ -594,8 +602,8 @@ def search_report(selection: Selection) -> SearchReport:
                       for row in selection.refused),
         nearest=nearest, nearest_limit=wishes.binds(nearest) if nearest else "",
         why=None if groups or nearest or surest or selection.missed or selection.refused
-        else why_none(selection),
-        ways=() if groups else tuple(ways_out(selection)),
+        else why_none(selection, ways),
+        ways=ways,
         notes=tuple(caveats(selection)))
 
 
@@ -627,8 +635,13 @@ def nearest_miss(selection: Selection) -> Row | None:
         not row.over, max(row.over.values(), default=0.0)))
 
 
-def why_none(selection: Selection) -> str:
-    """Why nothing that the goal allows can be laid out."""
+def why_none(selection: Selection, ways: Iterable[WayOut]) -> str:
+    """Why nothing that the goal allows can be laid out.
+
+    Args:
+        selection: that has no deployment.
+        ways: wider goals that are met.
+    """
     goal, space = selection.goal, selection.result.space
     if too_long(goal.demand.longest, positions(space.model)):
         return length_words(goal.demand.longest, space.model)[0]
@@ -637,6 +650,12 @@ def why_none(selection: Selection) -> str:
     if unknown and not goal.space.any_engine:
         return (f"no release is known to run on '{unknown[0]}', whose file states no "
                 "'architecture', expected one there, or --any-engine")
+    limits = goal.limits
+    if "money" in [way.what for way in ways]:
+        name = "budget" if limits.budget else "rent"
+        most = max(map(space.most, space.bases()))
+        return (f"limits.{name}: {limits.budget or limits.rent} pays for {most or 'no'} cards, too "
+                "few")
     if behind := selection.result.funnel.counts["saturated"]:
         who = ("the one layout cannot keep up" if behind == 1 else
                f"all {behind} layouts that hold the model cannot keep up")
@@ -648,11 +667,11 @@ def why_none(selection: Selection) -> str:
 
 
 def ways_out(selection: Selection) -> Iterator[WayOut]:
-    """One more server, and other formats, where they meet the goal."""
+    """One more server, other formats, and more money, where they meet the goal."""
     goal, space = selection.goal, selection.result.space
     if too_long(goal.demand.longest, positions(space.model)):
         return
-    wider: dict[Literal["cards", "format"], Goal] = {}
+    wider: dict[Literal["cards", "format", "money"], Goal] = {}
     if goal.cards.most is not None and space.offers:
         server = max((int(load_node(base.node).devices_per_node.value)
                       for base in space.bases()), default=0)
@@ -664,11 +683,38 @@ def ways_out(selection: Selection) -> Iterator[WayOut]:
         "space": goal.space.model_copy(update={"any_format": True})}
     if goal.precisions or (space.dropped[UNPUBLISHED] and not goal.space.any_format):
         wider["format"] = goal.model_copy(update=formats)
+    if goal.limits.budget or goal.limits.rent:
+        wider["money"] = goal.model_copy(update={
+            "limits": goal.limits.model_copy(update={"budget": None, "rent": None}),
+            "cards": goal.cards.model_copy(update={"most": goal.cards.most or MOST_WIDER}),
+            "objectives": ["cards"]})
     for what, other in wider.items():
         answer = Selection(search(other), most=1, starts=selection.starts)
         if answer.met:
-            yield WayOut(what, int(other.cards.most or 0),
-                         report_row(answer, answer.front[0][0]))
+            first = report_row(answer, answer.front[0][0])
+            words = (f"up to {other.cards.most} cards" if what == "cards" else "another format"
+                     if what == "format" else money_words(selection, first.row))
+            yield WayOut(what, int(other.cards.most or 0), first, words)
+
+
+def money_words(selection: Selection, row: Row) -> str:
+    """The budget and the rent that a deployment takes, rounded up to three digits."""
+    limits, words = selection.goal.limits, []
+
+    def enough(money: float, currency: str) -> str:
+        digit = 10 ** (math.floor(math.log10(money)) - 2)
+        return human(math.ceil(money / digit) * digit, currency)
+
+    if limits.budget:
+        currency = stated(limits.budget, "USD").currency
+        capital = sum(capital_of(choice.device, choice.node, choice.devices, currency)
+                      for choice in row.choices)
+        words.append(f"a budget of {enough(capital, currency)}")
+    if limits.rent:
+        wishes = selection.result.wishes
+        rent = HOUR * sum(wishes.hour(choice.device) * choice.devices for choice in row.choices)
+        words.append(f"a rent of {enough(rent, selection.goal.currency)}/h")
+    return " and ".join(words)
 
 
 def later_reason(selection: Selection, first: SampledRow, other: SampledRow) -> Later | None:

@@ -86,3 +86,14 @@ def test_a_miss_shows_one_more_server_or_another_format():
                                     "precisions" not in each), *settings])
         assert (what in ways) is bool(other.rows)
     assert told.as_json()["ways_out"] == [way.as_json() for way in told.ways]
+
+
+@pytest.mark.parametrize("limit", ["budget=100 USD", "rent=1 USD/h"])
+def test_too_little_money_is_named_with_what_the_nearest_deployment_takes(limit):
+    name, _, amount = limit.partition("=")
+    told = search(SMALL[0], [*SMALL[1:], f"limits.{limit}"])
+    assert f"limits.{name}: {amount} pays for no cards, too few" in told.verdict
+    assert f"{name} {amount}" in told.limit_words
+    wider, = (way.wider for way in told.ways if way.what == "money")
+    enough = wider.removeprefix(f"a {name} of ")
+    assert search(SMALL[0], [*SMALL[1:], f"limits.{name}={enough.replace(',', '')}"]).rows
