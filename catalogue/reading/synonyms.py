@@ -32,6 +32,13 @@ def _keys(section: str) -> dict[str, str]:
     return {word: key for key, words in stated.items() for word in words.split()}
 
 
+@functools.cache
+def _engine_options() -> dict[str, str]:
+    """Command-line options of engines, written as words -> file name of the engine."""
+    return {_plain(option): file.stem for file in sorted((ROOT / "engines").glob("*.yml"))
+            for option in re.findall(r"--[a-z][\w-]+", file.read_text("utf-8"))}
+
+
 def entry_key_meant(word: str, keys: Collection[str]) -> tuple[str, ...]:
     """Return the key that a word of data sheets means, with its group if only that is one of some
     keys; empty if it means none."""
@@ -54,14 +61,17 @@ def way(word: str, goal: bool = False) -> str | None:
     name = _plain(word)
     if goal and name in _keys("searches"):
         return None
-    return (_keys("instead_in_goals").get(name) if goal else None) or _keys("instead").get(name)
+    advice = (_keys("instead_in_goals").get(name) if goal else None) or _keys("instead").get(name)
+    if advice or name in _keys("deployments") or name not in _engine_options():
+        return advice
+    return f"no prediction depends on this option of {_engine_options()[name]}, remove it"
 
 
 def key_meant(word: str, goal: bool = False) -> str | None:
     """Return the key that other tools' option or key means; None for one that is not known.
 
     >>> key_meant("--max-running-requests"), key_meant("p95_ttft"), key_meant("tp", goal=True)
-    ('workload.concurrency', 'limits.ttft.p95', 'space.tensor')
+    ('workload.max_num_seqs', 'limits.ttft.p95', 'space.tensor')
     """
     name, keys = _plain(word), _keys("deployments") | (_keys("searches") if goal else {})
     if way(name, goal):
