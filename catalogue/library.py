@@ -29,7 +29,7 @@ from catalogue.kinds import (
     template_of,
     wrapped,
 )
-from catalogue.reading import yamlfile
+from catalogue.reading import units, yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import TYPO, nearest_names
 from catalogue.reading.synonyms import card_way, entry_key_meant, key_meant, value_meant, way
@@ -124,8 +124,7 @@ def locate(kind: str, reference: str | Path, beside: Path | None = None) -> Path
     meant where a name is that of several, of the catalogue or of it and a file.
     """
     if not isinstance(reference, (str, Path)):
-        raise ParamsError(f"{kind[:-1]}: expected a name or a path, found "
-                          f"{type(reference).__name__}.")
+        raise ParamsError(f"expected a name or a path, found {units.shown(reference)}.")
     text = str(reference).strip()
     if not text or not text.isprintable() or len(text) > MAX_NAME:
         raise ParamsError(f"{kind[:-1]}: {text[:40]!a} is not a name, expected an identifier or "
@@ -658,6 +657,10 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
         case _:
             message = _wrong_type(cls, keys[len(above):], problem)
     value = problem["input"]
+    dashes = [file.lines.get((*keys, index)) for index in range(len(value))] if (
+        problem["type"] == "model_type" and isinstance(value, list)) else []
+    if dashes and len({line, *dashes} - {None}) > len(dashes):
+        message = f"a list, expected keys: remove the dashes on lines {', '.join(map(str, dashes))}"
     if value is None and message.startswith("expected a text"):
         message += ", found nothing"
     if isinstance(value, bool) and keys in file.lines and re.search(
@@ -691,7 +694,7 @@ def _wrong_type(cls: type[Entry], keys: KeyPath, problem: Any) -> str:
         "Input should be", "expected").replace("greater than or equal to", "at least").replace(
         "less than or equal to", "at most")
     message = message[0].lower() + message[1:]
-    message += f", found '{str(value)[:40]}'" if value is not None else ", found nothing"
+    message += f", found {units.shown(value)}"
     if kind == "string_type" and isinstance(value, dict):
         message += sample
     if kind == "literal_error":

@@ -134,10 +134,11 @@ class _Builder:
         self.defaults.append(f"{name} {value}: {why}")
         return value
 
-    def entry(self, kind: str, name: str, reference: Plain) -> tuple[Any, str]:
+    def entry(self, kind: str, name: str, reference: Any) -> tuple[Any, str]:
         """An entry of the catalogue, and how a file in any folder refers to it."""
         try:
-            entry = library.load(kind, str(reference), beside=library.HERE)
+            text = str(reference) if isinstance(reference, int) else reference
+            entry = library.load(kind, text, beside=library.HERE)
         except ParamsError as error:
             why = self.counted(str(reference)) if kind == "devices" else None
             raise ParamsError(f"{self.option(name)}: {why or error}") from None

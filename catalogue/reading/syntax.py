@@ -34,6 +34,7 @@ _PROBLEMS = {  # of PyYAML -> whether it shows where its context begins, cause
     "did not find expected node content": (False, "a value is missing"),
     "did not find expected <document start>": (False, _INDENTED)}
 _BLANKS = {"\t": "tab", "\u00a0": "no-break space", "\u3000": "full-width space"}
+_KEY = re.compile(r"( *)([\w-]+):(?:\s+(\S))?")
 _COMMENT = re.compile(r"(^|\s)#.*")
 
 _WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {
@@ -72,7 +73,25 @@ def explained(text: str, error: yaml.YAMLError) -> tuple[int, str]:
     at = start if shows_at_start else line
     return (_open_quote(rows[:line]) or _matched(_NOWHERE, rows[:line])
             or (None if "not closed" in cause else _matched(_AT_ERROR, rows[:at], at))
-            or (at, cause))
+            or (_misplaced(rows[:line]) if cause == _INDENTED else None) or (at, cause))
+
+
+def _spaces(count: int) -> str:
+    return f"{count} space{'s' * (count != 1)}"
+
+
+def _misplaced(rows: list[str]) -> tuple[int, str] | None:
+    """Line and cause of a key in a wrong column, near the last line; None without one."""
+    keys = [(number, len(match[1]), match[2], bool(match[3])) for number, row in enumerate(rows, 1)
+            if (match := _KEY.match(_COMMENT.sub("", row)))]
+    if len(keys) < 2 or keys[-1][0] != len(rows):
+        return None
+    (before, left, above, is_stated), (number, column, key, _) = keys[-2:]
+    if column > left and is_stated and keys[-3:-2] and not keys[-3][3] and keys[-3][1] == left:
+        return before, (f"'{above}' belongs under '{keys[-3][2]}': indent it by "
+                        f"{_spaces(column)}")
+    return number, (f"'{key}' is indented by {_spaces(column)}, '{above}' above it by "
+                    f"{_spaces(left)}: expected one column for the keys of a group")
 
 
 def ascii_colons(text: str) -> tuple[str, dict[int, str]]:

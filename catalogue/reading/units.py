@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 31536000  # s
 
@@ -49,7 +49,7 @@ _AROUND = " []()~≈<>≤≥="  # signs that people write about a number
 _COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _CURRENCIES = {"$": "USD", "¥": "CNY"}
 _CURRENCY = re.compile(rf"(?:([$¥])\s*({_NUMBER})|({_NUMBER})\s*([$¥]))(?=/|$)")
-_TYPES = {list: "a list", dict: "keys and values"}
+_TYPES: dict[type, str] = {list: "a list", dict: "keys and values", type(None): "nothing"}
 _SPELLINGS = {"tok": "token", "toks": "token", "req": "request", "reqs": "request",
               "user": "request", "users": "request", "sec": "s", "secs": "s", "msec": "ms",
               "µs": "us", "μs": "us", "usec": "us", "hr": "h", "hrs": "h",
@@ -57,6 +57,7 @@ _SPELLINGS = {"tok": "token", "toks": "token", "req": "request", "reqs": "reques
               "t": "token", "tps": "token/s", "rps": "request/s", "qps": "request/s",
               **{f"{prefix}bps": f"{prefix}b/s" for prefix in "kMGT"}}
 LONGEST = 100  # characters of a quantity
+MOST_SHOWN = 40  # characters of a value in a message
 
 DIMENSIONLESS = "1"
 TIME_PER_TOKEN = "s/token"  # also written as its inverse, 30 token/s, or as a time alone
@@ -129,8 +130,7 @@ def parse(text: str | int | float, unit: str) -> float | int:
     is nearly always meant to be GiB. Rates of links are given in bits, and taken.
     """
     if isinstance(text, bool) or not isinstance(text, (str, int, float)):
-        written = str(text).lower() if isinstance(text, bool) else _TYPES.get(type(text), "nothing")
-        raise ValueError(f"expected {quantity(unit)}, found {written}")
+        raise ValueError(f"expected {quantity(unit)}, found {shown(text)}")
     return _parsed(text, unit)
 
 
@@ -162,6 +162,16 @@ def _parsed(text: str | int | float, unit: str) -> float | int:
     except OverflowError:
         raise ValueError(f"'{text}' is too large, expected {quantity(unit)}") from None
     return int(exact) if exact.denominator == 1 else value
+
+
+def shown(value: Any) -> str:
+    """A value of a file in a message: its text, cut where it is long, else its type."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if type(value) in _TYPES:
+        return _TYPES[type(value)]
+    text = str(value)
+    return f"'{text}'" if len(text) <= MOST_SHOWN else f"'{text[:MOST_SHOWN]}…'"
 
 
 SPREAD = ".."  # between the ends of a price that a reader sets: 1.5..2.5 USD/h

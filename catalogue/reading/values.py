@@ -191,7 +191,8 @@ def si_number(raw: Any, rule: Unit) -> float | int:
         raise ValueError(f"'{raw}' is out of range, expected at most {units.plain(LARGEST_COUNT)}")
     if rule.integer and not isinstance(value, int):
         joined = re.sub(r"^(\d{1,3})\.(\d{3})(?!\d)", r"\1\2", str(raw))
-        hint = f", are thousands meant? write {joined}" if joined != str(raw) else ""
+        hint = f", are thousands meant? write {joined}" if joined != str(raw) else (
+            f", expected one such as {max(1, int(value))}")
         raise ValueError(f"'{raw}' is not a whole number{hint}")
     return value
 
@@ -312,11 +313,16 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
         raise ValueError("no value is given")
     stated = Stated.model_validate(
         entry if "source" in entry else given.defaults | entry, context=given)
-    value = low = high = si_number(stated.value, rule)
+    usual = [name.replace("/s", "/h").replace("/J", "/kWh") if name[:3] in units.MONEY else name
+             for name in rule.among]
+    try:
+        value = low = high = si_number(stated.value, rule)
+    except ValueError as error:
+        if usual and "unknown unit" in str(error):
+            raise ValueError(f"{error}, expected {' or '.join(usual)}") from None
+        raise
     unit = units.unit_of(stated.value) if rule.unit == ANY_UNIT else rule.unit
     if rule.among and unit not in rule.among:
-        usual = [name.replace("/s", "/h").replace("/J", "/kWh") if name[:3] in units.MONEY else name
-                 for name in rule.among]
         raise ValueError(f"'{stated.value}' has the wrong unit, expected a quantity in "
                          f"{' or '.join(usual)}, such as {units.split(stated.value)[0]} {usual[0]}")
     if stated.range:
@@ -376,7 +382,7 @@ class Ref:
 
         def resolve(raw: Any, info: Any) -> str:
             if not isinstance(raw, str):
-                value = "nothing" if raw is None else f"'{str(raw)[:40]}'"
+                value = units.shown(raw)
                 if isinstance(raw, list) and raw:
                     value += f": write {raw[0]}" + ", ask for others apart" * (len(raw) > 1)
                 raise ValueError(f"expected the name of one of the {self.kind}, found {value}")

@@ -29,6 +29,12 @@ CASES = [  # file, text of it, text in its place, line and message
      'where to look, such as "data sheet, page 2".'),
     ("devices", "vendor: Nobody", "vendor: Nobody\nvendor: Twice",
      "4: the key 'vendor' is given twice, first on line 3."),
+    ("devices", "vendor: Nobody", "power:\nfull: 500 W\n  idle: 9 W",
+     "4: 'full' belongs under 'power': indent it by 2 spaces."),
+    ("devices", "vendor: Nobody", "vendor: Nobody\n   note: Text", "4: 'note' is indented by 3 "
+     "spaces, 'vendor' above it by 0 spaces: expected one column for the keys of a group."),
+    ("devices", "vendor: Nobody", "vendor: Nobody\npower:\n  - full: 500 W\n  - idle: 9 W",
+     "4: power: a list, expected keys: remove the dashes on lines 5, 6."),
     ("devices", "vendor: Nobody", "vendor: [", "3: a bracket is not closed."),
     ("devices", "vendor: Nobody", "vendor： Nobody", "3: a full-width colon '：', write ': '."),
     ("devices", "vendor: Nobody", "vendor:Nobody",
@@ -186,7 +192,7 @@ SETTINGS = [  # deployment, what is set, message
      "one of 24, 32, 48, 64."),
 ]
 GOALS = [  # what is set of a goal, message
-    (["cards.most=1.5"], "--set cards.most: '1.5' is not a whole number."),
+    (["cards.most=1.5"], "--set cards.most: '1.5' is not a whole number, expected one such as 1."),
     (["engines=vllm 0.13"],
      "--set engines: 'vllm 0.13' is not the name of an engine, did you mean vllm@0.13."),
     (["limits.rent=400"], "--set limits.rent: '400' names no currency, expected a price in USD or "

@@ -71,7 +71,7 @@ def test_saved_files_are_answered_like_the_plans(tmp_path):
 @pytest.mark.parametrize(("values", "sentence"), [
     ({"model": "r10"}, "--model: there is no model 'r10'.*R1"),
     ({"card": "h2000"}, "--card: there is no card 'h2000'.*H200"),
-    ({"card": "910c"}, "--card: '910c' may be any of several.*ascend-910c-die"),
+    ({"card": "910c"}, "--card: '910c' is a package.*write ascend-910c-die"),
     ({"cards": "eight"}, "--cards: 'eight' is not a number of cards"),
     ({"users": "many"}, "--users: .*'many' is not a quantity"),
     ({"input": "2 GB"}, "--input: .*'2 GB' has the wrong unit"),
