@@ -14,7 +14,7 @@ relative (one architecture, other weights) are told as such.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -88,6 +88,15 @@ def published(model: Model, precision: Precision, engine: str | None = None,
                 card.startswith(begins) for card in served.cards
                 for begins, stack in STACKS.items() if stack == device.software))
         for served in checkpoint.served) for checkpoint in of_format)
+
+
+def unpublished(model: Model, precisions: Iterable[str]) -> str | None:
+    """That no checkpoint of a model is known in some formats, and which are; None if all are."""
+    lacking = [name for name in precisions
+               if not published(model, library.load("precisions", name))]
+    own = [published_precision(model), *(of.id for of, _ in checkpoints(model))]
+    return (f"no checkpoint of '{model.id}' in {', '.join(lacking)} is known, expected one such as "
+            f"{', '.join([*dict.fromkeys(filter(None, own))][:3])}") if lacking else None
 
 
 def shown(model: Model, precision: Precision, engine: str | None, device: Device) -> bool:

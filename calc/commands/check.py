@@ -18,6 +18,7 @@ from catalogue.deployments.admission import longest_request
 from catalogue.deployments.physics_inputs import USUAL, lacking
 from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.engine import engine_of, launch_blocks, successors_of, thresholds_of
+from catalogue.kernels import unpublished
 from catalogue.kinds import folder_in, kind_of
 from catalogue.library import folder_of, locate
 from catalogue.messages import plural
@@ -80,6 +81,10 @@ def check_file(file: str, notes: list[str]) -> None:
             "prefill", "decode"} <= (raw.data.get("variants") or {}).keys():
         notes.append(f"{raw.where(('variants',))}: variants: two deployments; if they are pools of "
                      "one, add pools: [prefill, decode].")
+    if kind == "goals":
+        goal = load("goals", file)
+        if note := unpublished(load_model(goal.model), goal.precisions or ()):
+            notes.append(f"{yamlfile.read(path).where(('precisions',))}: precisions: {note}.")
     if kind != "devices":
         return
     device = load("devices", file)

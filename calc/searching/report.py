@@ -52,7 +52,7 @@ from catalogue.deployments.admission import (
     underived,
 )
 from catalogue.engine import UNNAMED, stated_release
-from catalogue.kernels import Kernel, Quality, quality
+from catalogue.kernels import Kernel, Quality, quality, unpublished
 from catalogue.messages import Pair
 from catalogue.planning import MEAN, UNITS, CardRange, Goal
 from catalogue.reading.files import ParamsError, is_file, make_folder, store
@@ -617,6 +617,8 @@ def caveats(selection: Selection) -> Iterator[str]:
     releases = (stated_release(name) for name in goal.engines or () if name != UNNAMED)
     notes = [announced(cards), underived([goal.model]), *itertools.starmap(borrowed, releases)]
     yield from (note[0] for note in notes if note)
+    if lacking := unpublished(result.space.model, goal.precisions or ()):
+        yield f"precisions: {lacking}."
     row = selection.best or selection.nearest_miss
     if row and (longer := longer_words(scenario(goal, row.choice))):
         yield longer

@@ -171,3 +171,12 @@ def test_check_and_search_refuse_a_goal_alike(cli, tmp_path, card, limit):
     assert (refused[0], searched[:2]) == (2, (2, ""))
     assert refused[2].startswith(f"{path}:")
     assert refused[2].endswith(searched[2])
+
+
+def test_check_notes_formats_without_a_checkpoint(cli, tmp_path):
+    path = tmp_path / "goal.yml"
+    stated = "tpot: 50 ms}\nprecisions: [nvfp4, fp8-mxfp4]\nspace: {pools: [one]"
+    path.write_text(PLAN.replace("CARD", "h20").replace("LIMIT", stated))
+    code, out, _ = cli("check", str(path))
+    assert code == 0
+    assert f"{path}:5: precisions: no checkpoint of 'deepseek-v3' in fp8-mxfp4 is known" in out
