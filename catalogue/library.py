@@ -600,10 +600,10 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None, stated: Container[
         return *group, *inside
     if meant in CARD_COUNTS and isinstance(value, (str, list)) and not str(value).isdecimal():
         meant = "devices" if goal else "device"
-    if meant and meant != ".".join((*group, last)):
-        return tuple(meant.split("."))
     if _advice(cls, last):
         return None
+    if meant and meant != ".".join((*group, last)):
+        return tuple(meant.split("."))
     near = nearest_names(last, [name for name in fields if (*group, name) not in stated], 1, TYPO)
     return (*group, near[0]) if near else None
 

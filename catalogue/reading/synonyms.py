@@ -74,7 +74,7 @@ def key_meant(word: str, goal: bool = False) -> str | None:
     ('workload.max_num_seqs', 'limits.ttft.p95', 'space.tensor')
     """
     name, keys = _plain(word), _keys("deployments") | (_keys("searches") if goal else {})
-    if way(name, goal):
+    if name not in keys and way(name, goal):
         return None
     if at := _PERCENTILE.search(name):
         limit = key_meant(_PERCENTILE.sub("", name), goal) or ""
