@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 import click
@@ -42,37 +42,8 @@ SHOWN = 7  # rows of a table, without --details
 FEW = 3  # inputs of the first line
 
 
-@dataclass(frozen=True)
-class Question:
-    """What is analysed.
-
-    Attributes:
-        plan, other: the deployment, and that of ``--against``.
-        quantity: of the analysis.
-        options: other options by name.
-        report: shows progress.
-    """
-
-    plan: Plan
-    other: Plan | None
-    quantity: str
-    options: Mapping[str, Any]
-    report: OnProgress
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """The result of one analysis.
-
-    Attributes:
-        data: for programs.
-        table: all rows.
-        figures: label and text, a line each.
-    """
-
-    data: Any
-    table: Table
-    figures: Sequence[tuple[str, str]] = ()
+Analysis = tuple[Any, Table, list[tuple[str, str]]]
+"""Data for programs, all rows, and figures: label and text, a line each."""
 
 
 @cli_command(
@@ -130,64 +101,63 @@ def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
     wanted = {*ways, *(["breakeven"] if options["breakeven"] else [])} or {
         "tornado", "elasticities"}
     with progress() as report:
-        question = Question(plan, other, name, options, report)
-        done = {way: analyse(question) for way, analyse in DO.items() if way in wanted}
+        analyses: dict[str, Callable[[], Analysis]] = {
+            "tornado": lambda: tornado_of(plan, name),
+            "elasticities": lambda: elasticities_of(plan, name),
+            "sensitivity": lambda: sensitivity_of(plan, name, options["samples"], report),
+            "breakeven": lambda: break_even_of(plan, other, name, options),
+            "information": lambda: information_of(plan, other, name, options)}
+        done = {way: analyse() for way, analyse in analyses.items() if way in wanted}
     value, fits = human(float(plan.at({}, name)[0]), unit_of(name)), bool(plan.fits({})[0])
-    tables = [analysis.table for analysis in done.values() if analysis.table.rows]
+    tables = [table for _, table, _ in done.values() if table.rows]
     return View(
         f"{plan.label}: {quantity_label(name)[0]} {value}" + "; it does not fit" * (not fits),
         {"scenario": plan.scenario.id, "quantity": name, "unit": unit_of(name),
-         **{way: analysis.data for way, analysis in done.items()}}, None if fits else False,
-        [figure for analysis in done.values() for figure in analysis.figures],
+         **{way: data for way, (data, _, _) in done.items()}}, None if fits else False,
+        [figure for _, _, figures in done.values() for figure in figures],
         [replace(table, rows=table.rows[:SHOWN]) for table in tables],
-        next(iter(done.values())).table, {"details": tables})
+        next(iter(done.values()))[1], {"details": tables})
 
 
-def elasticities_of(question: Question) -> Analysis:
+def elasticities_of(plan: Plan, name: str) -> Analysis:
     """Local slopes by input; of a count the mean between half of it and twice."""
-    name, defined = question.quantity, symbols()
-    data = [vars(one) for one in answers_of(question.plan, name)]
+    defined = symbols()
+    data = [vars(one) for one in answers_of(plan, name)]
     rows = [one | {"input": input_words(one["name"]), "value": Amount.exactly(
         one["value"], defined[one["symbols"][0]].unit)} for one in data]
     unit = {"elasticity": unit_of(name)} if signed(name) else {}
-    return Analysis(data, Table.of(
-        rows, "input", "value", "elasticity", "arc", **unit,
-        title="Elasticities: change per relative change of an input"))
+    return data, Table.of(rows, "input", "value", "elasticity", "arc", **unit,
+                          title="Elasticities: change per relative change of an input"), []
 
 
-def tornado_of(question: Question) -> Analysis:
+def tornado_of(plan: Plan, name: str) -> Analysis:
     """Each input at both ends of its range, and those with the largest effect."""
-    name = question.quantity
-    result = tornado(question.plan, name)
+    result = tornado(plan, name)
     bars = [asdict(bar) | {"swing": bar.swing} for bar in result.bars]
     decides = joined(input_words(bar.name) for bar in result.bars[:FEW]) or "no input"
     ends = ("at_low", "at_high", "swing")
-    return Analysis({"value": result.value, "bars": bars}, Table.of(
+    return {"value": result.value, "bars": bars}, Table.of(
         [bar | {"input": input_words(bar["name"]), "range": span(
             bar["low"], bar["high"], bar["unit"])} for bar in bars],
         "input", "range", *ends, title=f"{quantity_label(name)[0]}, each input alone",
-        **dict.fromkeys(ends, unit_of(name))), [("depends on", decides)])
+        **dict.fromkeys(ends, unit_of(name))), [("depends on", decides)]
 
 
-def sensitivity_of(question: Question) -> Analysis:
+def sensitivity_of(plan: Plan, name: str, samples: int | None, report: OnProgress) -> Analysis:
     """Sobol indices of the inputs."""
-    samples = question.options["samples"] or SAMPLES
-    result = sensitivity(question.plan, question.quantity, samples, question.report)
-    data = asdict(result)
+    data = asdict(sensitivity(plan, name, samples or SAMPLES, report))
     rows = [index | {"input": input_words(index["name"])} for index in data["indices"]]
-    return Analysis(data, Table.of(
+    return data, Table.of(
         rows, "input", "first", "first_error", "total", "total_error",
         title="Share of the variance (Sobol): alone, with interactions, ends of 95% intervals"), [
-        ("depends on", joined(row["input"] for row in rows[:FEW])),
-        ("samples", f"{result.samples:,}, {result.evaluations:,} evaluations")])
+        ("depends on", joined(row["input"] for row in rows[:FEW]))]
 
 
-def break_even_of(question: Question) -> Analysis:
+def break_even_of(plan: Plan, other: Plan | None, name: str, options: Mapping[str, Any]
+                  ) -> Analysis:
     """Where one of two deployments stops being the better one."""
-    plan, other, name = question.plan, question.other, question.quantity
     assert other is not None
-    path = path_of(plan, question.options["breakeven"], question.options["between"])
-    margin = question.options["margin"]
+    path, margin = path_of(plan, options["breakeven"], options["between"]), options["margin"]
     result = breakeven(plan, other, path, name, margin)
     unsure = None if signed(name) else doubt(plan, other, path, name, margin)
     who = {FIRST: plan.label, SECOND: other.label, TIE: "both alike"}
@@ -199,34 +169,32 @@ def break_even_of(question: Question) -> Analysis:
                         f"of samples, {other.label} in {unsure.second:.0%}"))
     if not other.fits({})[0]:
         figures.append(("memory", f"{other.label} does not fit"))
-    return Analysis(
-        asdict(result) | {"path": path.name, "unit": path.unit, "first": plan.label,
-                          "second": other.label,
-                          "now": float(plan.inputs[path.symbols[0]]),
-                          "doubt": asdict(unsure) if unsure else None},
-        Table((path.name, "better from there on", "kind"), [
-            (turn.at, who.get(turn.after, "neither"), turn.kind) for turn in result.turns],
-            units={path.name: path.unit}), figures)
+    data = asdict(result) | {
+        "path": path.name, "unit": path.unit, "first": plan.label, "second": other.label,
+        "now": float(plan.inputs[path.symbols[0]]), "doubt": asdict(unsure) if unsure else None}
+    return data, Table((path.name, "better from there on", "kind"), [
+        (turn.at, who.get(turn.after, "neither"), turn.kind) for turn in result.turns],
+        units={path.name: path.unit}), figures
 
 
-def information_of(question: Question) -> Analysis:
+def information_of(plan: Plan, other: Plan | None, name: str, options: Mapping[str, Any]
+                   ) -> Analysis:
     """The value of knowing each input before a choice or a purchase."""
-    options, name, plan = question.options, question.quantity, question.plan
     draws = options["samples"] or DRAWS
     if options["demand"] is not None:
-        if options["late"] is None or question.other or options["price"] or name != CARD_HOURS:
+        if options["late"] is None or other or options["price"] or name != CARD_HOURS:
             raise ParamsError("--demand: expected --late FACTOR beside it, and neither --against, "
                               "--price nor --quantity.")
         price, unit = money("--card-price", options["card_price"], "", CARDS)
         result = to_buy(plan, options["demand"], options["late"], price, draws)
-    elif question.other is None:
+    elif other is None:
         raise ParamsError("--information: expected a choice, --against, or a purchase, --demand.")
     elif options["card_price"] or (options["price"] and name != CARD_HOURS):
         raise ParamsError("--card-price belongs to --demand, and --price to --quantity card_hours.")
     else:
         price, unit = money("--price", options["price"], "/h", "card-hours")
         unit = f"{unit} per million tokens" if name == CARD_HOURS else unit_of(name)
-        result = between(plan, question.other, name, price, draws)
+        result = between(plan, other, name, price, draws)
     worths = [asdict(worth) | {"measured first": input_words(worth.name)}
               for worth in result.worths if worth.value > worth.scatter]
     figures = [("best now", f"{result.options[result.taken]}: expected "
@@ -236,9 +204,9 @@ def information_of(question: Question) -> Analysis:
     if result.needed:
         few, half, most = (human(round(cards)) for cards in result.needed)
         figures.append(("cards", f"{half} needed, {few} to {most} in 80% of samples"))
-    return Analysis(result.as_json() | {"unit_of_losses": unit}, Table.of(
+    return result.as_json() | {"unit_of_losses": unit}, Table.of(
         worths, "measured first", "value", "changes", value=unit, changes=SHARE,
-        title="Saved by knowing an input, and how often it changes the choice"), figures)
+        title="Saved by knowing an input, and how often it changes the choice"), figures
 
 
 def input_words(name: str) -> str:
@@ -256,8 +224,3 @@ def money(option: str, text: str | None, per: str, instead: str) -> tuple[float,
         return 1.0, instead
     price = stated(text, f"USD{per}", option)
     return price.per(f"{price.currency}{per}")[0], price.currency
-
-
-DO: dict[str, Callable[[Question], Analysis]] = {
-    "tornado": tornado_of, "elasticities": elasticities_of, "sensitivity": sensitivity_of,
-    "breakeven": break_even_of, "information": information_of}
