@@ -15,7 +15,6 @@ from calc.commands.view import View, joined
 from catalogue import ROOT, ParamsError, load, load_family, load_model, sources, symbols
 from catalogue.assertions import assertions, unread
 from catalogue.deployments.admission import longest_request
-from catalogue.deployments.physics_inputs import USUAL, lacking
 from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.engine import engine_of, launch_blocks, successors_of, thresholds_of
 from catalogue.kernels import unpublished
@@ -70,7 +69,7 @@ def command(files: tuple[str, ...]) -> View:
 
 def check_file(file: str, notes: list[str]) -> None:
     """Validate one file as the kind that its folder names, else as the kind its keys suggest; note
-    what a prediction on a card assumes since its mechanisms do not say it."""
+    variants that look like pools."""
     kind, path = kind_of(file), Path(file)
     check = (CHECKS | {"claims": _check_claims}).get(kind)
     if check is not None:
@@ -85,16 +84,6 @@ def check_file(file: str, notes: list[str]) -> None:
         goal = load("goals", file)
         if note := unpublished(load_model(goal.model), goal.precisions or ()):
             notes.append(f"{yamlfile.read(path).where(('precisions',))}: precisions: {note}.")
-    if kind != "devices":
-        return
-    device = load("devices", file)
-    name = device.mechanisms or USUAL.get(device.type)
-    if name is not None and device.type != "host":
-        raw, priors = yamlfile.read(path), load("mechanisms", name)
-        notes += [f"{raw.where(('matrix_peak', dtype))}: matrix_peak.{dtype}: '{name}' has no "
-                  f"efficiency of {dtype}, that of {near} stands in with a wider range; mechanisms "
-                  f"of your own (like: {name}) can give it."
-                  for dtype, near in lacking(device, priors)]
 
 
 def _check_assertions(engine: str) -> None:

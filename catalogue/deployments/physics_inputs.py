@@ -228,16 +228,6 @@ def nearest_known(table: ShareByDtype | TimeByDtype, dtype: str) -> str:
     return min(names, key=lambda name: (abs(math.log2(BITS[name] / BITS[dtype])), -BITS[name]))
 
 
-def lacking(device: Device, priors: Mechanisms) -> Iterator[tuple[str, str]]:
-    """Dtypes of which a card states a matrix peak and its priors say nothing: (dtype, nearest)."""
-    table = priors.gemm_efficiency
-    if table is None:
-        return
-    for dtype in ShareByDtype.model_fields:
-        if dtype in BITS and device.peak(dtype) and getattr(table, dtype, None) is None:
-            yield dtype, nearest_known(table, dtype)
-
-
 USUAL_NETWORK = "infiniband-400g"  # what a network adds to an exchange, unless its file says it
 NETWORK_ALPHA = "exchange_network_alpha"
 
