@@ -9,18 +9,7 @@ import click
 
 from catalogue.deployments.loading import SHORT
 from catalogue.reading.near import TYPO, nearest_names
-from catalogue.reading.synonyms import OPTIONS, key_meant
-
-COMMANDS = {**{name: f"dev {name}" for name in ("audit", "validate", "discrepancy", "kernels")},
-            **{name: f"list {name}' or 'show NAME" for name in (
-                "models", "devices", "links", "nodes", "scenarios", "engines")}}
-"""Command of earlier releases -> its present name."""
-RENAMED = {"sure": "confidence", "promise": "availability", "questions": "requests-per-user",
-           "user-requests": "requests-per-user", "day-requests": "daily-requests",
-           "requests": "daily-requests", "users": "daily-users", "cards": "scaling",
-           "devices": "card", "device": "card", "scenario": "deployment",
-           "of": "description", "out": "o", "output": "o"}
-"""Option of earlier releases -> its present name."""
+from catalogue.reading.synonyms import OPTIONS, key_meant, present_name
 
 
 def explained(error: click.ClickException, words: Sequence[str]) -> str:
@@ -38,8 +27,8 @@ def explained(error: click.ClickException, words: Sequence[str]) -> str:
         case click.NoSuchOption():
             return unknown_option(ctx, name, error.option_name, words)
         case click.exceptions.NoSuchCommand():
-            if error.command_name in COMMANDS:
-                return f"'{error.command_name}' is '{COMMANDS[error.command_name]}'."
+            if present := present_name("commands", error.command_name):
+                return f"'{error.command_name}' is {present}."
             near = nearest_names(error.command_name, command.list_commands(ctx), 1)
             return f"there is no command '{error.command_name[:60]}', " + (
                 f"did you mean '{near[0]}'?" if near
@@ -82,7 +71,7 @@ def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[s
     own = {opt.lstrip("-"): param for param in command.params for opt in param.opts
            if isinstance(param, click.Option)}
     stem = option.lstrip("-").replace("_", "-")
-    if stem not in own and (present := own.get(RENAMED.get(stem, ""))):
+    if stem not in own and (present := own.get(present_name("options", stem) or "")):
         return f"{name} has no option {option}, it is {present.opts[0]} now."
     if near := [stem] if stem in own else nearest_names(stem, own, 1, TYPO):
         return f"{name} has no option {option}, did you mean {own[near[0]].opts[0]}?"

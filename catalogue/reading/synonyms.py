@@ -51,6 +51,16 @@ def card_way(word: str) -> str | None:
     return _keys("instead_in_cards").get(_plain(word))
 
 
+def present_name(section: str, word: str) -> str | None:
+    """Return the present name of an earlier release's command or option; None of others.
+
+    Args:
+        section: of the file, ``commands`` or ``options``.
+        word: name in the earlier release.
+    """
+    return _keys(section).get(word)
+
+
 def _plain(word: str) -> str:
     return re.sub(r"[\s-]+", "_", word.strip("-")).casefold()
 
