@@ -7,19 +7,20 @@ from typing import Any
 
 import click
 
+from calc.auditing.judging import VERDICTS
 from calc.commands import BAD_INPUT, OK
 from calc.commands.options import cli_command
 from calc.commands.view import Block, Table, View, joined
 from catalogue import ParamsError
 from catalogue.messages import plural
-from catalogue.reading.near import nearest_names
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
 
 
 @cli_command("dev audit", "--document s3 --verdict wrong-input", "--claim S1-046", table=False)
 @click.option("--document", type=click.Choice(DOCUMENTS), help="Only claims in this document.")
-@click.option("--verdict", metavar="NAME", help="Only claims with this verdict.")
+@click.option("--verdict", type=click.Choice(VERDICTS), metavar="NAME",
+              help="Only claims with this verdict.")
 @click.option("--claim", metavar="ID", help="Only this claim, e.g. S1-046.")
 def command(**wanted: str | None) -> View:
     """Check each claim in the audited documents and give the corrected value.
@@ -31,18 +32,13 @@ def command(**wanted: str | None) -> View:
     s3  two 910B4-1 with experts on a Kunpeng host
     """
     from calc.auditing.audit import audit  # builds deployments
-    from calc.auditing.judging import VERDICTS
 
     result = audit()
-    filters = {name: value for name, value in wanted.items() if value}
-    claims = [row.as_json() for row in result.rows]
-    for name, value in filters.items():
-        among, claims = claims, [row for row in claims if value in labels(row, name)]
-        if not claims:
-            near = nearest_names(value, sorted({one for row in among
-                                                for one in labels(row, name)}), cutoff=0.3)
-            raise ParamsError(f"--{name} {value[:40]}: no claim has it" + (
-                f", the nearest are {joined(near)}." if near else "."))
+    filters = [value for value in wanted.values() if value]
+    claims = [row for row in (one.as_json() for one in result.rows) if all(
+        value in (row["id"], row["document"], row["verdict"], *row["also"]) for value in filters)]
+    if not claims:
+        raise ParamsError(f"no claim is {joined(filters)}; `dev audit --document NAME` lists them.")
     ids = {row["id"] for row in claims}
     among = [one.as_json() for one in result.contradictions if ids.intersection(one.claims)]
     counts = [{"verdict": verdict} | {
@@ -58,12 +54,6 @@ def command(**wanted: str | None) -> View:
             "causes": dict(result.causes.most_common()), "contradictions": among,
             "claims": claims},
         body=body, problems=result.problems, code=BAD_INPUT if result.problems else OK)
-
-
-def labels(claim: Mapping[str, Any], name: str) -> list[str]:
-    """Values of a claim that an option selects by."""
-    return {"claim": [claim["id"]], "document": [claim["document"]],
-            "verdict": [claim["verdict"], *claim["also"]]}[name]
 
 
 def claim_line(row: Mapping[str, Any]) -> str:

@@ -82,7 +82,7 @@ SENTENCES = [
     ("decide s0-scenario-1 --quantity ttft", "states no length of prompts"),
     ("dev validate --system no-such", "no-such"), ("dev validate --metric latency", "latency"),
     ("calibrate EMPTY", "there is no plan.json"),
-    ("dev audit --verdict compatibel", "nearest are compatible"),
+    ("dev audit --verdict compatibel", "'compatibel' is not one of"),
     ("dev kernels list --tables EMPTY", "there is no table, expected"),
     (f"deploy {R1} -o OUT --flag=--nnodes=2", "it comes with 0.13.0"),
     ("deploy s1-plan-c -o OUT", "--engine with one of sglang, vllm and a release"),
