@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from calc.launching.scripts import models_of
 from catalogue import ParamsError
 from catalogue.deployments.admission import unsourced
 from catalogue.messages import LANGUAGES
-from catalogue.reading.units import plain
 
 
 @cli_command("deploy", "plan.yml -o service",
@@ -81,7 +79,8 @@ def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
         not exceeded if promised else None,
         [*((pool.pool.name, predicted_words(pool)) for pool in launch.watched),
          *(("not met", sentence) for sentence in exceeded),
-         *(("alerts", f"{pool.pool.name}: {alert_words(pool)}") for pool in launch.watched),
+         *(("alerts", f"{pool.pool.name}: {len(down_rules(pool.pool)) + len(pool.alerts)} rules; "
+            f"requests of at most {pool.pool.longest.tokens:,} tokens") for pool in launch.watched),
          *(("checkpoint", f"{model.repository}, or a path: {model.variable} in {cluster}"
             if model.repository else f"set {model.variable} in {cluster}: a path or a repository")
            for model in models_of(launch.pools)),
@@ -104,14 +103,3 @@ def predicted_words(pool: Watched) -> str:
     requests, rate = of.requests.formatted("en"), of.throughput.formatted("en")
     return "; ".join({"both": [ttft, tpot, rate], "prefill": [ttft, requests],
                       "decode": [tpot, rate]}[pool.pool.role])
-
-
-def alert_words(pool: Watched) -> str:
-    """What alerts follow, and which requests are refused."""
-    counts, longest = Counter(alert.basis for alert in pool.alerts), pool.pool.longest
-    down = len(down_rules(pool.pool))
-    follow = joined(f"{count} on {what}" for count, what in (
-        (down, "servers that are down"), (counts["limit"], "limits of the service"),
-        (counts["plan"], f"the planned {plain(pool.predicted.planned)} requests in flight"),
-        (counts["prediction"], "the prediction")) if count)
-    return f"{down + counts.total()}: {follow}; requests of at most {longest.tokens:,} tokens"
