@@ -19,7 +19,7 @@ from catalogue.deployments.measured import refuse_fitting
 from catalogue.deployments.physics_inputs import NORMAL_90
 from catalogue.entries.calibrations import CalibrationFile, Fitted
 from catalogue.reading.files import display_path, is_file, is_folder, store
-from catalogue.reading.units import DIMENSIONLESS, fixed, human, span
+from catalogue.reading.units import DIMENSIONLESS, fixed, human
 
 FOLDER = "calibration"
 
@@ -68,10 +68,10 @@ def bench_view(results: Results, write: bool) -> View:
     inside = sum(row["inside"] for row in rows)
     remarks = [line for run in results.runs for line in run.remarks]
     body: list[Block] = [Table(
-        ("run", "quantity", "measured", "predicted", "80% interval", "inside", "as other runs"), [
-            (row["run"], heading(row["metric"]), *(
-                human(row[name], METRICS[row["metric"]]) for name in ("measured", "predicted")),
-             span(row["low"], row["high"], METRICS[row["metric"]]),
+        ("run", "quantity", "unit", "measured", "predicted", "inside", "as other runs"), [
+            (row["run"], heading(row["metric"]), unit := METRICS[row["metric"]],
+             Amount.exactly(row["measured"], unit),
+             Amount(row["predicted"], row["low"], row["high"], unit),
              row["inside"], row["agrees"]) for row in rows]), *remarks]
     if results.missing:
         body.append(f"Not measured: {joined(results.missing)}.")
@@ -87,8 +87,7 @@ def bench_view(results: Results, write: bool) -> View:
                 {"scenario": plan.scenario, "engine": plan.engine, "inside": inside,
                  "of": len(rows), "rows": rows, "missing": list(results.missing),
                  "remarks": remarks, "fitted": fitted and fitted.model_dump()},
-                inside == len(rows), body=body,
-                rows=Table(tuple(rows[0]), [tuple(row.values()) for row in rows]))
+                inside == len(rows), body=body)
 
 
 def fit_lines(folder: Path, fitted: Fitted | None) -> list[str]:

@@ -87,11 +87,6 @@ SECTIONS = {"details": "the full result", "parts": "the time breakdown of one en
             "inputs": "every input with its range and source"}
 
 
-def scenario_argument(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the deployment, a name of the catalogue or a file."""
-    return click.argument("scenario", metavar="DEPLOYMENT", callback=unambiguous)(function)
-
-
 def unambiguous(ctx: click.Context, argument: click.Parameter, name: str | None) -> str | None:
     """Return a name. Raises ParamsError for one of the catalogue and of a file here, and for the
     second part of a value with a space: ``--tpot 50 ms``."""
@@ -106,6 +101,9 @@ def unambiguous(ctx: click.Context, argument: click.Parameter, name: str | None)
                               f"{option} '{value} {name[:60]}'.")
     return name
 
+
+scenario_argument = click.argument("scenario", metavar="DEPLOYMENT", callback=unambiguous)
+"""A deployment, a name of the catalogue or a file."""
 
 LIMITS = {
     "ttft": ("TIME", "TTFT limit on the mean ('2 s') or a percentile ('p90 2 s')."),
@@ -225,10 +223,8 @@ class Number(click.ParamType):
         return int(number) if self.integer else float(number)
 
 
-def seed_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--seed`` of random numbers."""
-    return click.option("--seed", type=Number(integer=True), default="0",
-                        help="Random seed (default: 0).")(function)
+seed_option = click.option("--seed", type=Number(integer=True), default="0",
+                           help="Random seed (default: 0).")
 
 
 def refuse_too_long(where: str, model: Model, longest: float | None) -> None:

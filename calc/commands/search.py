@@ -40,14 +40,10 @@ OPTIONS = {name: text for name, text in PLAN_OPTIONS.items() if name != "layout"
     "price": ("MONEY/h", "Price per card-hour, e.g. '2 USD/h' (default: the catalogue price).")}
 LEGEND = (
     "TP: cards that share each layer; PP: pipeline stages; DP: ranks with requests and cache of "
-    "their own; DCP: cards that share a request's cache.",
-    "A → B: prefill pool and decode pool.",
-    "EP: cards that share the experts, +n: redundant experts; chunks: prompt tokens per step of a "
-    "DP rank; MTP tokens, drafts: tokens proposed per step.",
-    "in flight: requests at once on all cards; samples: draws of the uncertain inputs; (a–b): 80% "
-    "interval; cost: all charged to output tokens.",
-    "Not tried: experts on the host, cards of several kinds in one pool, spare experts other than "
-    "in space.spares.")
+    "their own; DCP: cards that share a request's cache; EP: cards that share the experts, +n: "
+    "redundant experts; A → B: prefill pool and decode pool; chunks: prompt tokens per step of a "
+    "DP rank; MTP tokens, drafts: tokens proposed per step; (a–b): 80% interval.\nNot tried: "
+    "experts on the host, cards of several kinds in one pool, spare experts not in space.spares.")
 
 
 @cli_command("search", "--model deepseek-v4-flash --card h20 --cards 16 --users 200 --tpot '33 ms'",
@@ -109,25 +105,25 @@ def search_view(report: SearchReport, files: Sequence[Path]) -> View:
               for row in rows]
     return View(
         report.verdict, report.as_json() | ({"files": list(map(str, files))} if files else {}),
-        met, [*report.figures, *(start_line(report, 1, files) if met else ()), goal],
+        met, [*report.figures, *(start_lines(report, 1, files) if met else ()), goal],
         [*([Table.of(values, *values[0])] if len(rows) > 1 else []), *report.sentences,
          *([f"Written: {joined(map(str, files))}"] if files else [])],
         table, {"details": [*details(report, files)]}, code=OK if met else UNMET)
 
 
-def start_line(report: SearchReport, rank: int, files: Sequence[Path]
-               ) -> Iterator[tuple[str, str]]:
-    """Command that writes the launch files of a row."""
-    if start := report.rows[rank - 1].start:
-        text = start.text(str(files[rank - 1] if files else f"plans/{report.goal.id}-{rank}.yml"))
-        yield "start", f"{'-o plans, then ' * bool(start.engine and not files)}{text}"
+def start_lines(report: SearchReport, rank: int, files: Sequence[Path]) -> list[tuple[str, str]]:
+    """Command that writes the launch files of a row, if a release starts it."""
+    if not (start := report.rows[rank - 1].start):
+        return []
+    text = start.text(str(files[rank - 1] if files else f"plans/{report.goal.id}-{rank}.yml"))
+    return [("start", f"{'-o plans, then ' * bool(start.engine and not files)}{text}")]
 
 
 def details(report: SearchReport, files: Sequence[Path]) -> Iterator[Block]:
     """Every row in full with its kernels and cache, and what no release starts."""
     for rank, row in enumerate(report.rows, 1):
         yield f"{rank}. {row.row.label}"
-        lines = [*report.lines(row), *start_line(report, rank, files),
+        lines = [*report.lines(row), *start_lines(report, rank, files),
                  *(("kernel", kernel.words[0]) for kernel in row.kernels if kernel),
                  *(("cache", words[0]) for words in row.startup_words),
                  *([("checkpoint", row.start.loads)] if row.start and row.start.loads else [])]
@@ -135,4 +131,4 @@ def details(report: SearchReport, files: Sequence[Path]) -> Iterator[Block]:
     yield from dict.fromkeys(row.stand_ins[0] for row in report.rows if row.stand_ins)
     yield from (f"Not started: {left.row.label}: {report.refusal(left)}"
                 for left in (*report.rejected, *report.refused) if left.start)
-    yield from LEGEND
+    yield LEGEND
