@@ -233,8 +233,7 @@ def _unknown(kind: str, text: str) -> str:
     if wide := full_width(text):
         return f"'{text}': {wide}, write {half_width(text)}."
     if "," in text and all(_meant(kind, part) for part in text.split(",")):
-        return (f"'{text}' names several {kind}, expected one; where several are taken, write "
-                f"[{text}].")
+        return f"'{text}' names several {kind}, expected one; a goal of `search` takes several."
     if kind == "devices" and (match := counted_card(text)):
         return (f"'{text}' is a card and a number: write {match[1]}, and the number of cards as "
                 f"cluster: {{devices: {match[0]}}}.")

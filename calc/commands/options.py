@@ -97,8 +97,9 @@ def unambiguous(ctx: click.Context, argument: click.Parameter, name: str | None)
         words = ctx.find_root().obj
         option, value = ["", *words[:words.index(name)]][-2:]
         if option[:2] == "--" and not nearest_names(name, library.names(kind), 1, TYPO):
+            joined = name if value == "=" else f"'{value} {name}'"
             raise ParamsError(f"unexpected argument '{name[:60]}': {option} takes one value, write "
-                              f"{option} '{value} {name[:60]}'.")
+                              f"{option} {joined[:60]}.")
     return name
 
 

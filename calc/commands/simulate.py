@@ -35,7 +35,7 @@ COUNT = Number("request", 1, integer=True)
              "h200-r1-vllm-tp8 --users 64 --lengths exponential")
 @scenario_argument
 @settings_option
-@click.option("--rate", type=Number("request/s", 1e-9), help=(
+@click.option("--rate", type=Number("request/s", above=True), help=(
     "Mean rate of Poisson arrivals [request/s], e.g. 0.5 (default: from the deployment)."))
 @click.option("--users", type=COUNT, help=(
     "Concurrent users, each with one request at a time; replaces --rate."))

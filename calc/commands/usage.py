@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from catalogue.deployments.loading import SHORT
+from catalogue.library import GROUPS
 from catalogue.reading.near import TYPO, nearest_names
 from catalogue.reading.synonyms import OPTIONS, key_meant, present_name
 
@@ -81,7 +82,7 @@ def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[s
         if short in own and ("model" not in own or {"--model", "--card"} & {*words}):
             degree = next((text.upper() for text, path in SHORT.items() if path == key), "")
             return f"{name} has no option {option}, did you mean --{short} {degree}{value}?"
-        if "set" in own:
+        if "set" in own and key not in GROUPS:
             meant = key_meant(option, goal=is_search)
             return f"{name} has no option {option}, did you mean --set {meant}={value}?"
     if stem in ("model", "card") and "scenario" in [param.name for param in command.params]:

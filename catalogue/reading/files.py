@@ -210,7 +210,10 @@ def store(path: Path, text: str, *, replace: bool = True, name: str = "") -> Non
     try:
         write_whole(path, text.encode(), replace=replace)
     except FileExistsError:
-        raise ParamsError(f"{name}: the file exists, expected a new name.") from None
+        what = "a folder" if is_folder(path) else "the file exists"
+        raise ParamsError(f"{name}: {what}, expected a new name.") from None
+    except FileNotFoundError:
+        raise ParamsError(f"{name}: there is no folder '{path.parent}'.") from None
     except OSError as error:
         raise ParamsError(f"{name}: cannot be written ({(error.strerror or 'refused').lower()})."
                           ) from None

@@ -271,7 +271,11 @@ def factor(unit: str) -> float:
 
 def parse_any(text: str | int | float) -> float | int:
     """The SI number of a quantity in whatever unit it is written."""
-    return parse(text, unit_of(text))
+    try:
+        return parse(text, unit_of(text))
+    except ValueError as error:
+        raise ValueError(f"{str(error).partition(', expected')[0]}, expected a number, with its "
+                         "unit if it has one, such as 5.7 ms") from None
 
 
 def _is_unit(text: str) -> bool:

@@ -164,7 +164,8 @@ def si_number(raw: Any, rule: Unit) -> float | int:
 
     Raises ValueError for one that is outside of the rule.
     """
-    if rule.unit == ANY_UNIT and not isinstance(raw, (str, int, float)):
+    if rule.unit == ANY_UNIT and (
+            isinstance(raw, bool) or not isinstance(raw, (str, int, float))):
         raise ValueError("expected a number or a quantity such as '1.6 TB/s'")
     value = units.parse_any(raw) if rule.unit == ANY_UNIT else units.parse(raw, rule.unit)
     if value < rule.minimum or (rule.exclusive and value == rule.minimum):
@@ -319,7 +320,8 @@ def _value(raw: Any, rule: Unit, given: Provenance) -> Value:
         value = low = high = si_number(stated.value, rule)
     except ValueError as error:
         if usual and "unknown unit" in str(error):
-            raise ValueError(f"{error}, expected {' or '.join(usual)}") from None
+            unknown = str(error).partition(", expected")[0]
+            raise ValueError(f"{unknown}, expected {' or '.join(usual)}") from None
         raise
     unit = units.unit_of(stated.value) if rule.unit == ANY_UNIT else rule.unit
     if rule.among and unit not in rule.among:
@@ -582,10 +584,7 @@ def _parsed(raw: Any) -> tuple[float, str, float]:
 
 
 def _number(text: str) -> float:
-    try:
-        return float(units.parse_any(text))
-    except ValueError as error:
-        raise ValueError(f"{error}, expected a number with its unit such as '5.7 ms'") from None
+    return float(units.parse_any(text))
 
 
 def _last(text: str, scale: float) -> float:

@@ -88,8 +88,8 @@ CASES = [  # file, text of it, text in its place, line and message
      "13: device: '8xH200' is a card and a number: write H200, and the number of cards as "
      "cluster: {devices: 8}."),
     ("scenarios/h200-r1-vllm-tp8", "device: nvidia-h200-sxm", "device: h20, h200",
-     "13: device: 'h20, h200' names several devices, expected one; where several are taken, write "
-     "[h20, h200]."),
+     "13: device: 'h20, h200' names several devices, expected one; a goal of `search` "
+     "takes several."),
     ("devices", "vendor: Nobody", 'like: "h200，h20"',
      "3: like: 'h200，h20': a full-width '，', write h200,h20."),
     ("devices", "vendor: Nobody", "vendor: no", '3: vendor: YAML reads no as false: write "no".'),
