@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -32,7 +32,14 @@ from catalogue.kinds import (
 from catalogue.reading import units, yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import TYPO, nearest_names
-from catalogue.reading.synonyms import card_way, entry_key_meant, key_meant, value_meant, way
+from catalogue.reading.synonyms import (
+    attention_layout,
+    card_way,
+    entry_key_meant,
+    key_meant,
+    value_meant,
+    way,
+)
 from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.values import (
     Provenance,
@@ -387,13 +394,15 @@ def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> Yam
         value = holder.pop(last)
         below = {path[len(keys):]: lines.pop(path) for path in file.lines
                  if path[:len(keys)] == keys}
-        *above, name = _near(cls, keys, value, file.lines) or (None,)
+        *above, name = _near(cls, keys, value, file) or (None,)
         target: Any = data
         for key in above:
             target = target.setdefault(key, {}) if isinstance(target, dict) else None
         if name is not None and isinstance(target, dict) and name not in target:
             target[name] = value
             lines |= {(*above, name, *path): line for path, line in below.items()}
+    if "parallelism" in cls.model_fields and (layout := attention_layout(file.data)):
+        data["parallelism"] = layout
     return replace(file, data=data, lines=lines)
 
 
@@ -560,7 +569,7 @@ def _by_line(cls: type[Entry], file: YamlFile, problems: Iterable[Any],
              overridden: Mapping[KeyPath, str], above: tuple[str, ...]
              ) -> list[tuple[int, list[str]]]:
     """A sentence for each mistake, with its line; arguments as of :func:`refusals`."""
-    misspelt = {_near(cls, item["loc"], item["input"], file.lines) for item in problems
+    misspelt = {_near(cls, item["loc"], item["input"], file) for item in problems
                 if item["type"] == "extra_forbidden"}
     wrong_defaults = {item["loc"][-1] for item in problems if item["loc"][0:1] == ("defaults",)}
     problems_by_line: list[tuple[int, list[str]]] = []
@@ -579,10 +588,10 @@ def _by_line(cls: type[Entry], file: YamlFile, problems: Iterable[Any],
     return problems_by_line
 
 
-def _near(cls: type[Entry], keys: KeyPath, value: Any = None, stated: Container[KeyPath] = ()
+def _near(cls: type[Entry], keys: KeyPath, value: Any = None, file: YamlFile | None = None
           ) -> KeyPath | None:
     """The keys that are meant by some of which the last is unknown: those of another group, what
-    other tools call so, or the nearest that is not ``stated``; None where none is near."""
+    other tools call so, or the nearest that the file does not state; None where none is near."""
     *group, last = map(str, keys)
     fields = fields_at(cls, keys[:-1])
     if last.partition(".")[0] in fields:  # workload.concurrency, as --set has it
@@ -599,31 +608,32 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None, stated: Container[
         return *group, *inside
     if meant in CARD_COUNTS and isinstance(value, (str, list)) and not str(value).isdecimal():
         meant = "devices" if goal else "device"
-    if _advice(cls, last):
+    if _advice(cls, keys, file):
         return None
     if meant and meant != ".".join((*group, last)):
         return tuple(meant.split("."))
-    near = nearest_names(last, [name for name in fields if (*group, name) not in stated], 1, TYPO)
+    near = nearest_names(last, [name for name in fields if not file or (*group, name) not in file.lines], 1, TYPO)
     return (*group, near[0]) if near else None
 
 
-def _advice(cls: type[Entry], word: str) -> str | None:
+def _advice(cls: type[Entry], keys: KeyPath, file: YamlFile | None) -> str | None:
     """What to write in place of a key that is none of a kind; None without advice."""
-    own = cls.model_fields.keys()
-    return way(word, "demand" in own) if {"workload", "demand"} & own else card_way(word) if (
+    own, word = cls.model_fields.keys(), str(keys[-1])
+    beside = file.data if file and len(keys) == 1 else None
+    return way(word, "demand" in own, beside) if {"workload", "demand"} & own else card_way(word) if (
         "matrix_peak" in own) else None
 
 
-def _key_hint(cls: type[Entry], keys: KeyPath, value: Any, stated: Container[KeyPath] = ()) -> str:
+def _key_hint(cls: type[Entry], keys: KeyPath, value: Any, file: YamlFile | None = None) -> str:
     """What to write in place of an unknown key."""
-    if advice := _advice(cls, str(keys[-1])):
+    if advice := _advice(cls, keys, file):
         return advice
-    near = _near(cls, keys, value, stated)
+    near = _near(cls, keys, value, file)
     if near is None:
         return f"expected one of {', '.join(fields_at(cls, keys[:-1]))}"
     *group, name = map(str, near)
     is_elsewhere = near[:-1] != keys[:-1]
-    if is_elsewhere and group and stated:
+    if is_elsewhere and group and file:
         return f"did you mean '{name}' under '{'.'.join(group)}'"
     return f"did you mean '{'.'.join((*group, name)) if is_elsewhere else name}'"
 
@@ -647,7 +657,7 @@ def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
         case "extra_forbidden":
             if wide := full_width(str(keys[-1])):
                 return line, f"{where}: {wide} in '{name}', write {half_width(str(keys[-1]))}."
-            hint = _key_hint(cls, keys[len(above):], problem["input"], file.lines)
+            hint = _key_hint(cls, keys[len(above):], problem["input"], file)
             return line, f"{where}: unknown key '{name}', {hint}."
         case "missing":
             return line, f"{where}: the key '{name}' is missing{_sample(cls, keys[len(above):])}."

@@ -521,8 +521,12 @@ def device_mistakes(cut: Parallelism, devices: int, node: Node, where: Callable[
         cut.tensor_parallel, cut.pipeline_parallel, cut.data_parallel))
     if tp * pp * dp != devices:
         nodes, rest = divmod(tp * pp * dp, node.devices_per_node.value)
-        hint = (f": write cluster: {{nodes: {nodes}}}" if not rest and ".yml:" in where("cluster")
-                else "")
+        replicas, left = divmod(devices, tp * pp)
+        hint = (f": write data_parallel: {replicas}" if not left else
+                f": write cluster: {{nodes: {nodes}}}" if not rest else "")
+        if replicas == 1 and not left and tp % dp == 0:
+            hint += f", or tensor_parallel: {tp // dp} where dp is counted inside tp"
+        hint = hint if ".yml:" in where("cluster") else ""
         yield (f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data parallel = "
                f"{tp} x {pp} x {dp} = {tp * pp * dp} devices, but the cluster has {devices}{hint}.")
 

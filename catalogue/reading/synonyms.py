@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from catalogue.reading import yamlfile
 from catalogue.reading.files import ROOT
@@ -65,10 +66,38 @@ def _plain(word: str) -> str:
     return re.sub(r"[\s-]+", "_", word.strip("-")).casefold()
 
 
-def way(word: str, goal: bool = False) -> str | None:
-    """Return what to write in place of a key that a deployment or a goal has not; None without
-    advice."""
-    name = _plain(word)
+def attention_layout(words: Mapping[Any, Any]) -> dict[str, int]:
+    """Return the parallel sizes of an engine that counts data parallel ranks of attention inside
+    its tensor parallel size; empty if its options do not switch that on.
+
+    >>> attention_layout({"tp-size": 8, "dp-size": 4, "enable-dp-attention": True})
+    {'tensor_parallel': 2, 'data_parallel': 4}
+    """
+    switched = {_keys("switches").get(_plain(str(word))) for word, value in words.items()
+                if value not in (None, False, "none")}
+    sizes = {key.removeprefix("parallelism."): size for word, size in words.items()
+             if (key := key_meant(str(word)) or "").startswith("parallelism.")
+             and type(size) is int and size > 0}
+    tensor = sizes.get("tensor_parallel", 0)
+    data = sizes.get("data_parallel", tensor)
+    if "attention" not in switched or not data or tensor % data:
+        return {}
+    experts = {"expert_parallel": tensor} if "experts" in switched else {}
+    return {"tensor_parallel": tensor // data, "data_parallel": data} | experts | {
+        key: size for key, size in sizes.items() if key not in ("tensor_parallel", "data_parallel")}
+
+
+def way(word: str, goal: bool = False, beside: Mapping[Any, Any] | None = None) -> str | None:
+    """Return what to write in place of a key that a deployment or a goal has not, where some others
+    stand ``beside`` it; None without advice."""
+    name, layout = _plain(word), attention_layout(beside) if beside else {}
+    if _keys("deployments").get(name, "").removeprefix("parallelism.") in layout:
+        return ("dp attention changes its meaning, write the parallelism that is named with "
+                "enable_dp_attention")
+    if _keys("switches").get(name) == "attention":
+        sizes = layout or {"tensor_parallel": 1, "data_parallel": 8}
+        return ("dp attention counts dp inside tp: write parallelism: {"
+                f"{', '.join(f'{key}: {size}' for key, size in sizes.items())}}}")
     if goal and name in _keys("searches"):
         return None
     advice = (_keys("instead_in_goals").get(name) if goal else None) or _keys("instead").get(name)

@@ -55,6 +55,12 @@ CASES = [  # file, text of it, text in its place, line and message
      "'workload'."),
     ("scenarios/s0-scenario-1", "parallelism:\n", "version: 0.5.4\nparallelism:\n",
      "11: unknown key 'version', write it as part of the engine, such as engine: sglang@0.5.4."),
+    ("scenarios/s0-scenario-1", "parallelism:\n", "enable-dp-lm-head: true\nparallelism:\n",
+     "11: unknown key 'enable-dp-lm-head', no prediction depends on this option of sglang, remove "
+     "it."),
+    ("scenarios/s0-scenario-1", "parallelism:\n", "enable-dp-attention: on\nparallelism:\n",
+     "11: unknown key 'enable-dp-attention', dp attention counts dp inside tp: write parallelism: "
+     "{tensor_parallel: 1, data_parallel: 8}."),
     ("devices", "range: [0.7, 0.9]", "range: 0.7-0.9",
      "7: hbm_efficiency.range: expected both ends of a range, such as [0.6, 0.8]."),
     ("devices", "vendor: Nobody", "vendor: 910",
@@ -127,7 +133,7 @@ CASES = [  # file, text of it, text in its place, line and message
     ("scenarios/s0-scenario-1", "parallelism:\n  tensor_parallel: {value: 8,",
      "parallelism:\n  tensor_parallel: {value: 4,",
      "12: tensor x pipeline x data parallel = 4 x 1 x 2 = 8 devices, but the cluster has 16: "
-     "write cluster: {nodes: 1}."),
+     "write data_parallel: 4."),
     ("scenarios/h200-r1-vllm-tp8", "  expert_parallel: 1\n", "  expert_parallel: true\n",
      "22: parallelism: expected the number of cards that share the experts: write "
      "expert_parallel: 8."),
