@@ -612,7 +612,8 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None, file: YamlFile | N
         return None
     if meant and meant != ".".join((*group, last)):
         return tuple(meant.split("."))
-    near = nearest_names(last, [name for name in fields if not file or (*group, name) not in file.lines], 1, TYPO)
+    stated = file.lines if file else {}
+    near = nearest_names(last, [name for name in fields if (*group, name) not in stated], 1, TYPO)
     return (*group, near[0]) if near else None
 
 
@@ -620,8 +621,9 @@ def _advice(cls: type[Entry], keys: KeyPath, file: YamlFile | None) -> str | Non
     """What to write in place of a key that is none of a kind; None without advice."""
     own, word = cls.model_fields.keys(), str(keys[-1])
     beside = file.data if file and len(keys) == 1 else None
-    return way(word, "demand" in own, beside) if {"workload", "demand"} & own else card_way(word) if (
-        "matrix_peak" in own) else None
+    if {"workload", "demand"} & own:
+        return way(word, "demand" in own, beside)
+    return card_way(word) if "matrix_peak" in own else None
 
 
 def _key_hint(cls: type[Entry], keys: KeyPath, value: Any, file: YamlFile | None = None) -> str:
