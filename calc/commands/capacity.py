@@ -17,6 +17,7 @@ from calc.commands.options import (
     scenario_argument,
     seed_option,
     settings_option,
+    think_time_option,
 )
 from calc.commands.view import Block, Table, View, notes, progress
 from calc.layouts.layout import steps
@@ -37,7 +38,7 @@ TIER_UNITS = {"tokens": "token", "fetch": "s", "recompute": "s", "pays from": "B
 NEEDED = (("daily_users", "requests_per_user"), ("requests_per_user", "daily_users"),
           ("turns", "think_time"), ("turns", "daily_requests"), ("availability", "daily_requests"))
 """Options, and the other that each needs."""
-DAILY = Number("request", 1, 1e12)
+DAILY = Number("request", most=1e12, above=True)
 BYTES = Number("B", most=1e18)
 
 
@@ -56,25 +57,20 @@ class Percentile(Number):
 @settings_option
 @click.option("--daily-requests", type=DAILY, help="Requests per day, e.g. 200k.")
 @click.option("--daily-users", type=DAILY, help="Users per day; requires --requests-per-user.")
-@click.option("--requests-per-user", type=Number("request", above=True),
-              help="Requests per user per day, e.g. 20.")
+@click.option("--requests-per-user", type=DAILY, help="Requests per user per day, e.g. 20.")
 @click.option("--load", "day_load", default="azure-conversation", metavar="NAME|FILE", help=(
-    "Hourly load profile (`will-it-fit list loads`; default: azure-conversation)."))
+    "Hourly load profile (`will-it-fit list loads`)."))
 @limit_options
 @click.option("--percentile", type=Percentile(least=50, most=99.9), metavar="NUMBER|mean", help=(
     "Percentile at which the limits apply, or 'mean' (default: the deployment's, else 99)."))
-@click.option("--spares", type=Number(most=4096, integer=True), default="0",
-              help="Number of spare servers (default: 0).")
+@click.option("--spares", type=Number(most=4096, integer=True), default="0", help="Spare servers.")
 @click.option("--availability", type=Number(most=1 - 1e-9, above=True), metavar="SHARE", help=(
     "Print the spare servers for this probability that all replicas are up, e.g. 0.99."))
-@click.option("--think-time", type=Number("s"), help=(
-    "Think time between an answer and the user's next request, e.g. '30 s'."))
+@think_time_option
 @click.option("--turns", type=Number(least=2, most=1000, integer=True), help=(
     "Turns per conversation; also prints hit rates of the cache tiers. Requires --think-time."))
-@click.option("--host-memory", type=BYTES,
-              help="Host memory per server for KV cache, e.g. '512 GiB' (default: all of it).")
-@click.option("--storage", type=BYTES, default="0 B",
-              help="SSD capacity per server for KV cache, e.g. '4 TB' (default: none).")
+@click.option("--host-memory", type=BYTES, help="Host memory for KV cache (default: all).")
+@click.option("--storage", type=BYTES, default="0 B", help="SSD per server for KV cache.")
 @click.option("--scaling", is_flag=True, help=(
     "Print the best layout, of one pool and of two, for 8 to 384 cards; limits are on means."))
 @seed_option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import calc
@@ -44,8 +45,7 @@ def comparison_view(deployment: str | YamlFile, engines: str, settings: Sequence
     results = [calc.estimate(scenario) for scenario in scenarios]
     items = differences(scenarios)
     data = {"engines": [result.as_json() for result in results],
-            "differences": [vars(item) | {"replaced": [vars(one) for one in item.replaced]}
-                            for item in items]} | notes(*scenarios)
+            "differences": [*map(asdict, items)]} | notes(*scenarios)
     names = [str(scenario.engine) for scenario in scenarios]
     rows: list[dict[str, Any]] = []
     for name, result in zip(names, results, strict=True):

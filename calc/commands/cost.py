@@ -37,11 +37,10 @@ if TYPE_CHECKING:
 
 OF_PRICES = "prices."  # what a setting of the prices begins with
 LABELS = {"crossover": "share of use from which it is cheaper than the API",
-          "yearly": "running cost of a year", "resale": "resale value at the end",
           "card_hour_of_parts": "card-hour, derived from the server",
           "per_user_month": "per user and month, at --requests-per-user a day",
           "per_million_output_whole": "per million output, prompts included",
-          "tco": "total cost of ownership", "tco_undiscounted": "the same, not discounted",
+          "yearly": "running cost of a year", "tco": "total cost of ownership",
           "npv": "net present value", "roi": "return on capital", "payback": "payback [years]"}
 """Amount -> label, where its name is none."""
 
@@ -66,7 +65,7 @@ LABELS = {"crossover": "share of use from which it is cheaper than the API",
 @click.option("--daily-requests", type=Number("request", 1e-3, 1e12), help=(
     "Requests per day, e.g. 200k; also prints replicas and their cost by payment option."))
 @click.option("--requests-per-user", type=Number("request", 1e-3, 1e12), default="20",
-              help="Requests per user per day (default: 20).")
+              help="Requests per user per day.")
 @click.option("--api", default="deepseek-api", metavar="NAME[:LIST]", help=(
     "API, and its price list, to compare with (default: the current one of deepseek-api)."))
 def command(scenario: str, settings: tuple[str, ...], prices: str | None, **given: Any) -> View:

@@ -63,24 +63,20 @@ Analysis = tuple[Any, Table, list[tuple[str, str]]]
               help="Sobol indices: the share of the variance that each input explains.")
 @click.option("--samples", type=Number(integer=True), metavar="NUMBER", help=(
     f"Samples (default: {SAMPLES:,} for --sensitivity, {DRAWS:,} for --information)."))
-@click.option("--breakeven", metavar="KEY",
-              help="Values of KEY at which the deployment and --against break even.")
+@click.option("--breakeven", metavar="KEY", help="Values of KEY at which --against breaks even.")
 @click.option("--against", metavar="KEY=VALUE,...|DEPLOYMENT",
               help="Alternative: overrides of this deployment, or another deployment.")
 @click.option("--between", metavar="LOW,HIGH", help=(
     "Range of KEY to search (default: its uncertainty range, or a range around its value)."))
 @click.option("--margin", type=Number(most=0.999), default="0", metavar="SHARE",
-              help="Required relative improvement of --against, e.g. 10% (default: 0).")
+              help="Required relative improvement of --against, e.g. 10%.")
 @click.option("--information", "ways", flag_value="information", multiple=True, help=(
     "Value of information: which input to measure first. Requires --against or --demand."))
 @click.option("--demand", type=Number("token/s", most=1e12, above=True), metavar="RATE",
               help="Required output throughput, e.g. '50000 token/s'.")
-@click.option("--late", type=Number(), metavar="FACTOR",
-              help="Ratio of a later card price to today's, e.g. 2.")
-@click.option("--price", metavar="MONEY/h",
-              help="Price per card-hour, e.g. '2.5 USD/h'; used with --against.")
-@click.option("--card-price", metavar="MONEY",
-              help="Purchase price per card, e.g. '25000 USD'; used with --demand.")
+@click.option("--late", type=Number(), help="Ratio of a later card price to today's, e.g. 2.")
+@click.option("--price", metavar="MONEY/h", help="Price per card-hour; requires --against.")
+@click.option("--card-price", metavar="MONEY", help="Purchase price per card; requires --demand.")
 def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
             ways: tuple[str, ...], **options: Any) -> View:
     """Which inputs does a result depend on, and which is worth measuring first?

@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from calc.answer.service import engine_words
 from calc.commands.options import cli_command, output_option, scenario_argument, settings_option
-from calc.commands.view import View, joined
+from calc.commands.view import View
 from calc.launching import recipes
 from calc.launching.directory import write
 from calc.launching.launch import Launch, deployment, pools_as_json
@@ -23,7 +22,7 @@ from catalogue.messages import LANGUAGES
 @cli_command("deploy", "plan.yml -o service",
              "h200-r1-vllm-tp8 -o h200-service --engine vllm@0.33.0",
              "plan.yml -o service-2 --hosts server-1 --flag=--trust-remote-code",
-             sections=("details",), table=False)
+             table=False)
 @scenario_argument
 @output_option("Output directory: new, empty, or unmodified earlier output of deploy.", "DIR",
                required=True)
@@ -37,7 +36,7 @@ from catalogue.messages import LANGUAGES
 @click.option("--env", "variables", multiple=True, metavar="NAME=VALUE",
               help="Extra environment variable of the engine (repeatable).")
 @click.option("--lang", default="en", type=click.Choice(LANGUAGES),
-              help="Language of RECIPE.md and of comments (default: en).")
+              help="Language of RECIPE.md and of comments.")
 def command(scenario: str, output: str, engine: str | None, settings: tuple[str, ...], hosts: str,
             flags: tuple[str, ...], variables: tuple[str, ...], lang: str) -> View:
     """How do I start and monitor this deployment?
@@ -90,10 +89,7 @@ def launch_view(launch: Launch, directory: Path, paths: list[Path]) -> View:
             f"Compared with the published recipe {nearest.recipe} ({name}): "
             f"{nearest.counts['more']} settings added, {nearest.counts['fewer']} left out, "
             f"{nearest.counts['other']} with other values; reasons in {recipes.FILE}"
-            for name, nearest in launch.comparisons.items() if nearest)],
-        sections={"details": [
-            *(words[0] for pool in launch.watched for words in engine_words(
-                pool.pool.scenario, pool.pool.role)), f"Files: {joined(files)}"]})
+            for name, nearest in launch.comparisons.items() if nearest)])
 
 
 def predicted_words(pool: Watched) -> str:

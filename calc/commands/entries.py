@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -252,16 +251,12 @@ def engine_view(engine: Engine, flags: tuple[str, ...], release: str | None) -> 
         (name, entry["kind"], entry["since"], entry["until"] or "")
         for name, entry in data.items()])
     versions = version or f"{engine.versions[0]} to {engine.versions[-1]}"
-    counts = Counter(entry["kind"] for entry in data.values())
-    first: list[Block] = [joined(plural(count, kind) for kind, count in counts.items())]
-    if flags:
-        first = [Table(("name", "since", "definition", "until"), [
-            (name, state, joined(f"{key} {cell_text(value)}" for key, value in it.items()),
-             (entry["until"] or "") if state == list(entry["states"])[-1] else "")
-            for name, entry in data.items() for state, it in entry["states"].items()])]
+    first = [Table(("name", "since", "definition", "until"), [
+        (name, state, joined(f"{key} {cell_text(value)}" for key, value in it.items()),
+         (entry["until"] or "") if state == list(entry["states"])[-1] else "")
+        for name, entry in data.items() for state, it in entry["states"].items()])] if flags else []
     return View(f"{engine.title} {versions}: {plural(len(data), 'name')}", {"entries": data},
-                body=first, rows=next((it for it in first if isinstance(it, Table)), every),
-                sections={"details": [every]})
+                body=first, rows=[*first, every][0], sections={"details": [every]})
 
 
 @cli_command("new", "card -o card.yml", "deployment -o plan.yml", table=False)

@@ -153,7 +153,7 @@ def pools_view(pools: Sequence[Scenario]) -> View:
         figures.append((name, f"{result.verdict}; {memory}"))
         body += [f"{name}: {line}" for line in result.reason_lines]
         alone = {key: amount for key, amount in result.reported.items() if key not in OF_BOTH}
-        sections["details"] += [replace(quantity_table(alone), title=f"{name}: {result.title}"),
+        sections["details"] += [quantity_table(alone, f"{name}: {result.title}"),
                                 *documented_tables(result)]
         sections["parts"] += part_tables(named[name], result)
         sections["inputs"].append(input_table(named[name]))
@@ -174,11 +174,11 @@ def load_tables(result: Estimate) -> list[Block]:
             steady, burst, benches.get(burst, "")))) for burst, steady in STEADILY.items()])]
 
 
-def quantity_table(amounts: Mapping[str, Amount]) -> Table:
+def quantity_table(amounts: Mapping[str, Amount], title: str = "") -> Table:
     """Quantities with 80% intervals."""
     return Table(("quantity", "value", "80% interval", "kind"), [
         (symbols()[name].en, amount.text, "" if amount.exact else amount.reach,
-         amount.kind.replace("_", " ")) for name, amount in amounts.items()])
+         amount.kind.replace("_", " ")) for name, amount in amounts.items()], title)
 
 
 def part_tables(scenario: Scenario, result: Estimate) -> list[Block]:

@@ -49,8 +49,7 @@ def list_command(tables: str, operator: str | None, card: str | None, engine: st
 @output_option("Write the fitted models to FILE. Requires --source and --date.")
 @click.option("--source", metavar="KEY", help="Catalogue source to cite for the tables.")
 @click.option("--date", metavar="DATE", help="Date of the tables, e.g. 2026-10.")
-@click.option("--description", "of", metavar="TEXT",
-              help="What was measured (default: path of the tables).")
+@click.option("--description", "of", metavar="TEXT", help="What was measured (default: the path).")
 def fit_command(tables: str, operator: str | None, card: str | None, engine: str | None,
                 output: str | None, source: str | None, date: str | None, of: str | None) -> View:
     """Fit kernel performance models; test them on held-out rows.

@@ -84,7 +84,7 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
 
 
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 dev = LazyGroup({"Commands": DEV}, name="dev", context_settings=SETTINGS, help=(
     "Maintain the catalogue: check claims and predictions, fit models."))
 cli = LazyGroup(GROUPS, name=SCRIPT, context_settings=SETTINGS, help="""

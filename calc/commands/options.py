@@ -129,7 +129,7 @@ def plan_options(argument: str = "deployment",
     """Add a deployment or goal: a name, a file, or options in place of one, and ``--save``."""
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         function = click.option("--save", metavar="FILE", help=(
-            f"Save the {argument} described by the options to a file."))(function)
+            f"Write the {argument} to a file."))(function)
         for name, (metavar, text) in reversed([*options.items()]):
             function = click.option(f"--{name}", metavar=metavar, help=text)(function)
         return click.argument(argument, required=False, callback=unambiguous)(function)
@@ -155,8 +155,8 @@ def planned(deployment: str | None, values: dict[str, Any], goal: bool = False
             option = next(iter(stated), "save")
             key = key_meant(option)
             instead = f"; write --set {key}={stated[option]}" if key else ""
-            raise ParamsError(f"--{option}: describes a deployment without a file, expected no "
-                              f"'{deployment[:60]}' beside it{instead}.")
+            raise ParamsError(f"--{option}: describes a {'goal' if goal else 'deployment'} without "
+                              f"a file, expected no '{deployment[:60]}' beside it{instead}.")
         return deployment, ()
     from calc.answer import quickplan  # loads the nearest changes
 
@@ -224,8 +224,11 @@ class Number(click.ParamType):
         return int(number) if self.integer else float(number)
 
 
-seed_option = click.option("--seed", type=Number(integer=True), default="0",
-                           help="Random seed (default: 0).")
+seed_option = click.option("--seed", type=Number(integer=True), default="0", help="Random seed.")
+
+
+think_time_option = click.option("--think-time", type=Number("s"), help=(
+    "Time between an answer and the user's next request, e.g. '30 s' (default: none)."))
 
 
 def refuse_too_long(where: str, model: Model, longest: float | None) -> None:

@@ -19,12 +19,10 @@ WRITTEN_BY = b'<meta name="generator" content="will-it-fit">'
 @cli_command("report", "plan.yml", "plan.yml -o plan.html --open",
              "h200-r1-vllm-tp8 --card h20 --lang zh", table=False)
 @scenario_argument
-@output_option("HTML file to write (default: report.html).", default="report.html")
+@output_option("HTML file to write.", default="report.html")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
-@click.option("--card", "device", default="", metavar="NAME|FILE",
-              help="Replace the deployment's card with another.")
-@click.option("--lang", default="en", type=click.Choice(LANGUAGES),
-              help="Language of the page (default: en).")
+@click.option("--card", "device", default="", metavar="NAME|FILE", help="Replace the card.")
+@click.option("--lang", default="en", type=click.Choice(LANGUAGES), help="Language of the page.")
 def command(scenario: str, output: str, opens: bool, device: str, lang: str) -> View:
     """Write a report on a deployment: a single HTML page that works offline.
 

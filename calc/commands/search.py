@@ -23,7 +23,6 @@ from calc.commands.options import (
 )
 from calc.commands.view import Block, Table, View, joined, progress
 from calc.uncertainty import Amount
-from catalogue import ParamsError
 from catalogue.planning import UNITS
 
 if TYPE_CHECKING:
@@ -70,17 +69,11 @@ def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_e
     from calc.launching.starting import search
     from calc.searching.goal import load_goal, with_price
 
-    defaults: tuple[str, ...] = ()
-    reference: Any = goal
-    price: str | None = None
-    changes = list(settings)
-    if goal is None:
-        reference, defaults = planned(None, options | {"save": save}, goal=True)
-    elif save:
-        raise ParamsError(f"--save: describes a goal without a file, expected no '{goal[:60]}' "
-                          "beside it.")
-    else:
-        price = options.pop("price")
+    changes, price = list(settings), options["price"] if goal else None
+    reference, defaults = planned(
+        goal, {"save": save} | ({} if goal else options), goal=True)
+    if goal:
+        del options["price"]
         keys = {name: ".".join(map(str, path)) for name, path in GOAL_PATHS.items()}
         keys["cards"] = "cards.most"
         changes += [f"{keys[name]}={value}" for name, value in options.items() if value is not None]

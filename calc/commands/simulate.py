@@ -18,6 +18,7 @@ from calc.commands.options import (
     scenario_argument,
     seed_option,
     settings_option,
+    think_time_option,
 )
 from calc.commands.view import Table, View, deployment_id, joined, notes, pools_line
 from calc.serving.metrics import MOST_SEQUENCES
@@ -37,14 +38,11 @@ COUNT = Number("request", 1, integer=True)
 @settings_option
 @click.option("--rate", type=Number("request/s", above=True), help=(
     "Mean rate of Poisson arrivals [request/s], e.g. 0.5 (default: from the deployment)."))
-@click.option("--users", type=COUNT, help=(
-    "Concurrent users, each with one request at a time; replaces --rate."))
-@click.option("--think-time", type=Number("s"), help=(
-    "Think time between an answer and the user's next request, e.g. '30 s' (default: 0)."))
+@click.option("--users", type=COUNT, help="Users, each with one request at a time (no --rate).")
+@think_time_option
 @click.option("--requests", type=COUNT, help=(
     f"Number of requests to simulate (default: {REQUESTS:,}, at least {TURNS} per user)."))
-@click.option("--duration", type=Number("s"), help=(
-    "Duration of the arrivals, e.g. '10 min'; replaces --requests."))
+@click.option("--duration", type=Number("s"), help="Duration of arrivals; replaces --requests.")
 @limit_options
 @lengths_options
 @click.option("--prefix-tokens", type=Number("token", 1, integer=True), help=(
@@ -55,15 +53,14 @@ COUNT = Number("request", 1, integer=True)
     "Turns per conversation, each repeating the earlier ones; needs --users (default: 1)."))
 @click.option("--begin", type=click.Choice(("spread", "together")), help=(
     "Start users over one request cycle, or all at once (default: spread)."))
-@click.option("--ramp", type=Number("s"), help=(
-    "Ramp-up time over which users start, e.g. '1 min'; replaces --begin."))
+@click.option("--ramp", type=Number("s"), help="Time over which users start; replaces --begin.")
 @click.option("--policy", type=click.Choice(("mixed", "prefill-first")), help=(
     "Mix prefill and decode in one step, or run prefill first (default: from the deployment)."))
 @click.option("--prefill-coordination", type=click.Choice(get_args(Coordination)), help=(
     "Prefill on ranks that share experts: start at once, wait for the other ranks, or admit no "
     "request while a rank is full (default: from the deployment)."))
 @click.option("--max-num-seqs", type=COUNT, default=f"{MOST_SEQUENCES}",
-              help=f"Maximum concurrent requests per replica (default: {MOST_SEQUENCES:,}).")
+              help="Maximum concurrent requests per replica.")
 @seed_option
 def command(scenario: str, settings: tuple[str, ...], lengths: str | None, variation: str | None,
             **options: Any) -> View:
@@ -115,9 +112,8 @@ def number_lines(data: Mapping[str, Any]) -> list[str]:
                      f"tokens a request hit; {data['evicted']:,} blocks evicted.")
     if data["preemptions"]:
         lines.append(f"Preemptions: {data['preemptions']:,}.")
-    begin = f" Users begin within {human(load['ramp'], 's')}." if "users" in load else ""
     return [*lines, f"Counted: {data['requests']:,} requests over {human(data['window'], 's')}, "
-            f"seed {load['seed']}.{begin}"]
+            f"seed {load['seed']}."]
 
 
 def length_words(load: Mapping[str, Any]) -> str:
@@ -131,8 +127,6 @@ def length_words(load: Mapping[str, Any]) -> str:
 def doubt_lines(data: Mapping[str, Any]) -> list[str]:
     """Why the numbers may not hold for a longer run."""
     lines = []
-    if not data["bounded"]:
-        lines.append("The rate exceeds saturation: latencies depend on the length of the run.")
     if not data["steady"]:
         lines.append("The run is too short for a steady state: its beginning and end are counted.")
     elif not data["settled"]:

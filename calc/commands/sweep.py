@@ -36,8 +36,7 @@ SHOWN = 16  # rows of the table, without --details
 @click.option("--min", "smallest", multiple=True, metavar="NAME", help=(
     "Minimise this quantity (repeatable; default: minimise TPOT and TTFT, maximise throughput "
     "per card)."))
-@click.option("--max", "largest", multiple=True, metavar="NAME",
-              help="Maximise this quantity (repeatable).")
+@click.option("--max", "largest", multiple=True, metavar="NAME", help="Maximise NAME (repeatable).")
 @click.option("--best", type=Number(integer=True), metavar="COUNT", help=(
     "Keep the COUNT best by a single objective (default: the Pareto front)."))
 @click.option("--all", "every", is_flag=True, help="Keep every deployment that fits; requires -o.")
@@ -45,12 +44,10 @@ SHOWN = 16  # rows of the table, without --details
               help="Also print this quantity (repeatable).")
 @output_option("Write finished chunks as Parquet files to this folder; a later run resumes.", "DIR",
                type=click.Path(path_type=Path))
-@click.option("--chunk", type=Number(integer=True), default=f"{CHUNK}", metavar="COUNT",
-              help=f"Deployments per chunk (default: {CHUNK:,}).")
+@click.option("--chunk", type=Number(integer=True), default=f"{CHUNK}", help="Variants per file.")
 @click.option("--workers", type=Number(least=1, most=1024, integer=True), metavar="COUNT",
               help="Worker processes (default: number of cores).")
-@click.option("--scheduler", metavar="tcp://HOST:PORT",
-              help="Run on the workers of a Dask scheduler.")
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Run on a Dask scheduler's workers.")
 def command(scenario: str, axes: tuple[str, ...], settings: tuple[str, ...],
             smallest: tuple[str, ...], largest: tuple[str, ...], best: int | None, every: bool,
             quantities: tuple[str, ...], output: Path | None, chunk: int, workers: int | None,

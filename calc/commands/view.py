@@ -129,8 +129,9 @@ def print_block(screen: Console, block: Block) -> None:
         return
     from rich.table import Table as Grid
 
-    grid = Grid(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0),
-                title=block.title or None, title_justify="left", title_style="bold")
+    if block.title:  # rich would fold it to the width of the table
+        screen.print(block.title, style="bold", highlight=False, soft_wrap=True)
+    grid = Grid(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for index, column in enumerate(block.columns):
         numbers = any(isinstance(row[index], int | float) for row in block.rows)
         grid.add_column(heading(column), justify="right" if numbers else "left", overflow="fold")
@@ -218,7 +219,7 @@ def progress() -> Iterator[OnProgress]:
     total is unknown.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress
 
     class Late(Progress):
         def get_renderables(self) -> Iterable[Any]:
@@ -226,9 +227,7 @@ def progress() -> Iterator[OnProgress]:
             return () if soon else super().get_renderables()
 
     screen = Console(stderr=True, markup=False)
-    with Late(TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
-              TimeElapsedColumn(), console=screen, transient=True,
-              disable=not screen.is_terminal) as bar:
+    with Late(console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("", total=None)
         yield lambda what, done, of: bar.update(
             task, description=what, completed=done, total=of or None)
