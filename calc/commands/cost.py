@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -89,7 +89,7 @@ def command(scenario: str, settings: tuple[str, ...], prices: str | None, **give
     return View(verdict(answer), data, None if service.fits and answer.cost.hour else False,
                 cost_figures(answer),
                 [*caveats.values(), *(fleet_blocks(data["fleet"]) if data["fleet"] else ())],
-                csv_table(answer.cost.amounts), {"details": detail_tables(answer, data["lists"])})
+                csv_table(answer.cost.amounts), {"details": [amount_table(answer)]})
 
 
 def verdict(answer: DeploymentCost) -> str:
@@ -143,7 +143,8 @@ def cost_figures(answer: DeploymentCost) -> list[tuple[str, str]]:
 
 def cheaper_from(share: Amount) -> str:
     """From which utilisation a deployment is cheaper, with its interval."""
-    return (f"cheaper from {percent(share.value)} utilisation ({span_of(share.ends)})"
+    low, high = map(percent, share.ends)
+    return (f"cheaper from {percent(share.value)} utilisation ({low}–{high})"
             if share.value <= 1 else "not cheaper at any utilisation")
 
 
@@ -156,11 +157,6 @@ def percent(share: float | None) -> str:
     return "never" if share is None or share > 1 else f"{plain(100 * share, digits=2)}%"
 
 
-def span_of(shares: Iterable[float | None]) -> str:
-    """The interval of a utilisation."""
-    return "–".join(map(percent, shares))
-
-
 def fleet_blocks(needed: Mapping[str, Any]) -> list[Block]:
     """Deployments that a day needs, and the cost of an hour of them by way of paying."""
     most, mean = needed["deployments"].values()
@@ -170,24 +166,17 @@ def fleet_blocks(needed: Mapping[str, Any]) -> list[Block]:
                 lambda way: way[1])), units={"mean hour": needed["currency"] or DIMENSIONLESS})]
 
 
-def detail_tables(answer: DeploymentCost, lists: Mapping[str, Mapping[str, Any]]) -> list[Block]:
+def amount_table(answer: DeploymentCost) -> Table:
     """All amounts with their intervals, those of owning where the cards are owned at no price by
-    the hour from the command line, and every price list of the API."""
+    the hour from the command line."""
     from calc.costing.cost import OWNED, RETURNS
 
     hour = answer.cost.hour
     rented = answer.options.ownership != OWNERSHIPS[0] or (hour and hour.source == COMMAND_LINE)
-    blocks: list[Block] = [Table(("amount", "value", "80% interval"), [
+    return Table(("amount", "value", "80% interval"), [
         (LABELS.get(name, heading(name)), amount.text, amount.reach)
         for name, amount in answer.cost.amounts.items()
-        if not (rented and name in (*OWNED, *RETURNS))])]
-    if lists:
-        stated = ("model", "since", "until", "hours")
-        blocks.append(Table(("price list", *stated, "from", "80% interval"), [
-            (name, *(item[key] for key in stated), percent(item["value"]),
-             span_of((item["low"], item["high"]))) for name, item in lists.items()],
-            title=f"Utilisation from which it is cheaper than {answer.api.name['en']}"))
-    return blocks
+        if not (rented and name in (*OWNED, *RETURNS))])
 
 
 def origin(price: Amount, ownership: str) -> str:

@@ -126,10 +126,10 @@ def pool_view(scenario: Scenario, calibration: str | None, alternatives: bool,
         searched = search_alternatives(scenario)
         data["searched"] = searched.as_json()
         body += alternative_lines(searched)
-    details = [quantity_table(result.reported), *result.steady_lines, *documented_tables(result)]
     return View(result.verdict, data, result.fits and result.keeps_up, result.lines,
                 [*body, *default_lines(defaults)], csv_table(result.reported),
-                {"details": details, "parts": part_tables(scenario, result),
+                {"details": [quantity_table(result.reported), *result.steady_lines],
+                 "parts": part_tables(scenario, result),
                  "inputs": [input_table(scenario)]})
 
 
@@ -153,8 +153,7 @@ def pools_view(pools: Sequence[Scenario]) -> View:
         figures.append((name, f"{result.verdict}; {memory}"))
         body += [f"{name}: {line}" for line in result.reason_lines]
         alone = {key: amount for key, amount in result.reported.items() if key not in OF_BOTH}
-        sections["details"] += [quantity_table(alone, f"{name}: {result.title}"),
-                                *documented_tables(result)]
+        sections["details"].append(quantity_table(alone, f"{name}: {result.title}"))
         sections["parts"] += part_tables(named[name], result)
         sections["inputs"].append(input_table(named[name]))
     return View(f"{service.outcome[0].upper()}: {pools_line(pools)}", data,
@@ -163,7 +162,7 @@ def pools_view(pools: Sequence[Scenario]) -> View:
 
 
 def load_tables(result: Estimate) -> list[Block]:
-    """Latency and throughput by load; of prompts alone and of an endless queue nothing."""
+    """Latency and throughput by load; of prompts alone and of a growing queue nothing."""
     if result.unasked or result.steady is None:
         return []
     if not result.steady.keeps_up:
@@ -206,15 +205,6 @@ def input_table(scenario: Scenario) -> Table:
         (symbols()[name].en if name in symbols() else name.replace("_", " "), value.shown,
          value.kind, joined(filter(None, (value.source, value.section, value.date))))
         for name, value in values.items()])
-
-
-def documented_tables(result: Estimate) -> list[Block]:
-    """What the document states, what its formula gives, and what is derived."""
-    rows = [(symbols()[row.quantity].en, row.section or "", *(
-        None if value is None else human(value, row.unit)
-        for value in (row.printed, row.recomputed, row.derived))) for row in result.documented]
-    return [Table(("quantity", "section", "document", "its formula", "derived"), rows,
-                  title="What the document states")] if rows else []
 
 
 def alternative_lines(searched: Alternatives) -> list[str]:
