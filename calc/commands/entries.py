@@ -47,8 +47,8 @@ COLUMNS = {
 """Kind -> what its list has besides identifier and name."""
 LISTED = ("models", "devices", "nodes", "links", "precisions", "scenarios", "goals", "loads",
           "prices", "powers", "failures", "mechanisms", "calibrations", "measurements", "engines")
-ALIASES = {"cards": "devices", "gpus": "devices", "servers": "nodes", "deployments": "scenarios",
-           "plans": "scenarios", "formats": "precisions"}
+ALIASES = {"card": "device", "gpu": "device", "server": "node", "deployment": "scenario",
+           "plan": "scenario", "format": "precision"}
 SCHEMA_LINE = re.compile(r"\A# yaml-language-server.*\n")  # relative to the catalogue
 TITLES = ("id", "name", "title", "note", "documented")  # what no table shows
 PRINTED = (*TEMPLATES, "kernels")  # templates that `new` prints
@@ -66,14 +66,12 @@ FIRST = {
 
 def named_choice(text: str, choices: tuple[str, ...], what: str) -> str:
     """The choice of that name, in singular or plural. Raises ParamsError with the nearest."""
-    name = text.lower()
-    for form in (name, f"{name}s", name.removesuffix("s")):
-        form = ALIASES.get(form, ALIASES.get(f"{form}s", form))
-        for candidate in (form, form.removesuffix("s")):
-            if candidate in choices:
-                return candidate
+    stem = text.lower().removesuffix("s")
+    for name in (ALIASES.get(stem, stem), f"{ALIASES.get(stem, stem)}s"):
+        if name in choices:
+            return name
     known = [usual_name(choice) for choice in choices]
-    near = nearest_names(name, known, 1)
+    near = nearest_names(text.lower(), known, 1)
     raise ParamsError(f"there is no {what} '{text[:40]}', expected one of {joined(known)}"
                       + (f"; did you mean {near[0]}." if near else
                          f"; `will-it-fit show {text[:40]}` shows an entry." if what == "kind"

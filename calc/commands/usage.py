@@ -71,23 +71,22 @@ def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[s
         value = "VALUE"
     own = {opt.lstrip("-"): param for param in command.params for opt in param.opts
            if isinstance(param, click.Option)}
-    stem = option.lstrip("-").replace("_", "-")
+    stem, taken = option.lstrip("-").replace("_", "-"), [param.name for param in command.params]
     if stem not in own and (present := own.get(present_name("options", stem) or "")):
         return f"{name} has no option {option}, it is {present.opts[0]} now."
     if near := [stem] if stem in own else nearest_names(stem, own, 1, TYPO):
         return f"{name} has no option {option}, did you mean {own[near[0]].opts[0]}?"
-    is_search = "goal" in [param.name for param in command.params]
     if key := key_meant(option):
         short = OPTIONS.get(key)
         if short in own and ("model" not in own or {"--model", "--card"} & {*words}):
             degree = next((text.upper() for text, path in SHORT.items() if path == key), "")
             return f"{name} has no option {option}, did you mean --{short} {degree}{value}?"
         if "set" in own and key not in GROUPS:
-            meant = key_meant(option, goal=is_search)
+            meant = key_meant(option, goal="goal" in taken)
             return f"{name} has no option {option}, did you mean --set {meant}={value}?"
-    if stem in ("model", "card") and "scenario" in [param.name for param in command.params]:
+    if stem in ("model", "card") and "scenario" in taken:
         return (f"{name} has no option {option}, expected a file of the deployment; `will-it-fit "
                 "estimate --model NAME --card NAME --save plan.yml` writes one.")
-    if "flags" in [param.name for param in command.params]:
+    if "flags" in taken:
         return f"{name}: a flag of an engine is written without its dashes, {stem}."
     return f"{name} has no option {option[:60]}; `{ctx.command_path} --help` lists those it has."
