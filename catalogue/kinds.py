@@ -111,6 +111,8 @@ def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | N
                     0.5 if nearest_names(str(key), own, 1, SPELT)
                     or _means_key(kind, key, value) else -0.1
                     for key, value in data.items())
+        if usual is None and kind == "scenarios" and not has_layout(data):
+            score -= 0.01  # a goal, if as many keys are of one
         if score > most:
             best, most = kind, score
     return best

@@ -221,8 +221,8 @@ def _meant(kind: str, text: str) -> str | None:
 
 def _joined(kind: str, name: str, spelling: str) -> str:
     """A spelling of an entry's name without hyphens, its maker and the B of gigabytes."""
-    maker = f"{name.partition('-')[0]}-" if kind in WITHOUT_MAKER else ""
-    return re.sub(r"(?<=\d)gb$", "g", spelling.removeprefix(maker).replace("-", ""))
+    maker = name.partition("-")[0] if kind in WITHOUT_MAKER else ""
+    return re.sub(r"(?<=\d)gb$", "g", spelling.replace("-", "").removeprefix(maker))
 
 
 def counted_card(text: str) -> tuple[str, str] | None:
@@ -243,7 +243,7 @@ def _unknown(kind: str, text: str) -> str:
         return f"'{text}' names several {kind}, expected one; a goal of `search` takes several."
     if kind == "devices" and (match := counted_card(text)):
         return (f"'{text}' is a card and a number: write {match[1]}, and the number of cards as "
-                f"cluster: {{devices: {match[0]}}}.")
+                f"cluster: {{devices: {match[0]}}}, in a goal as cards: {match[0]}.")
     existing, wanted = names(kind), plain(text)
     for other in SEE if kind in SEE else ():
         if entry := _meant(other, text):
@@ -637,7 +637,8 @@ def _key_hint(cls: type[Entry], keys: KeyPath, value: Any, file: YamlFile | None
     is_elsewhere = near[:-1] != keys[:-1]
     if is_elsewhere and group and file:
         return f"did you mean '{name}' under '{'.'.join(group)}'"
-    return f"did you mean '{'.'.join((*group, name)) if is_elsewhere else name}'"
+    at_top = " at the top level" if is_elsewhere and not group and file else ""
+    return f"did you mean '{'.'.join((*group, name)) if is_elsewhere else name}'{at_top}"
 
 
 def _refusal(cls: type[Entry], file: YamlFile, problem: Any, raised: Any,
@@ -692,6 +693,7 @@ EXPECTED = {"list_type": "a list", "dict_type": "a group of keys", "string_type"
             "int_type": "a whole number", "int_parsing": "a whole number",
             "float_parsing": "a number", "bool_type": "true or false"}
 """Type of pydantic's error -> what was expected."""
+UNSTATED = ("auto", "any", "all", "default")  # what an absent list means
 
 
 def _wrong_type(cls: type[Entry], keys: KeyPath, problem: Any) -> str:
@@ -714,7 +716,7 @@ def _wrong_type(cls: type[Entry], keys: KeyPath, problem: Any) -> str:
                 str(value), choices, 1):
             message += f": write {near[0]}"
     if kind == "list_type" and isinstance(value, (str, int)) and not isinstance(value, bool):
-        message += f": write [{str(value)[:40]}]"
+        message += ": remove the key" if value in UNSTATED else f": write [{str(value)[:40]}]"
     return message
 
 
@@ -733,7 +735,8 @@ def _sample(cls: type[Entry], keys: KeyPath) -> str:
     field = cls.model_fields.get(str(keys[0]))
     if len(keys) == 1 and field and get_origin(field.annotation) is Literal and line[2]:
         return f", expected {line[2]}"
-    group = ", ".join(row.strip("# ") for row in line[3].strip().split("\n"))
+    rows = line[3].strip().split("\n") if line[1].endswith(":") else []
+    group = ", ".join(row.strip("# ") for row in rows)
     return f", such as {line[1].strip()}{f' {{{group}}}' if group else ''}"
 
 

@@ -133,7 +133,15 @@ Users = Annotated[int, Plain("request", integer=True, maximum=MOST_IN_FLIGHT)]
 Part = Annotated[float, Plain("1", exclusive=False, maximum=1)]
 Percent = Annotated[int, BeforeValidator(_percent), WithJsonSchema({"type": ["number", "string"]})]
 Ratio = Annotated[float, Plain("1", exclusive=False)]
-MoneyLimit = Ratio
+MoneyLimit = Annotated[Ratio, BeforeValidator(lambda raw: _amount(raw))]
+
+
+def _amount(raw: Any) -> Any:
+    """An amount of money without its currency, which the goal has once."""
+    if isinstance(raw, str) and (match := re.fullmatch(r"([\d.]+)\s*(USD|CNY)\b.*", raw)):
+        raise ValueError(f"'{raw[:40]}' names a currency, expected a plain number: write "
+                         f"{match[1]}, and currency: {match[2]}")
+    return raw
 
 
 def _money(unit: str, other: str = "") -> BeforeValidator:
@@ -299,8 +307,9 @@ def _listed(raw: Any) -> Any:
 
 
 def _pools(raw: Any) -> Any:
-    """One or two pools, or ``both``."""
-    return ["one", "two"] if raw == "both" else _listed(raw)
+    """One or two pools, or ``both``; whether they are two."""
+    return ["two" if raw else "one"] if isinstance(raw, bool) else (
+        ["one", "two"] if raw == "both" else _listed(raw))
 
 
 class Space(Entry):

@@ -191,6 +191,9 @@ def by_percentile(value: Any) -> Any:
 def number_as(key: str, raw: Any) -> Any:
     """A number of cards as a group of keys; raises ValueError for a text."""
     if isinstance(raw, str):
+        if ends := re.fullmatch(r"(\d+)\s*(?:\.\.|-|–|to)\s*(\d+)", raw) if key == "most" else None:
+            raise ValueError(f"expected a number of cards or a group of keys, found '{raw[:40]}': "
+                             f"write {{fewest: {ends[1]}, most: {ends[2]}}}")
         digits = re.match(r"\d+", raw)
         raise ValueError(f"expected a number of cards or a group of keys, found '{raw[:40]}'"
                          + (f": write {digits[0]}" if digits else ""))

@@ -92,7 +92,7 @@ CASES = [  # file, text of it, text in its place, line and message
      "24: unknown key '显存', this follows from the card and the precision, remove it."),
     ("scenarios/h200-r1-vllm-tp8", "device: nvidia-h200-sxm", "device: 8xH200",
      "13: device: '8xH200' is a card and a number: write H200, and the number of cards as "
-     "cluster: {devices: 8}."),
+     "cluster: {devices: 8}, in a goal as cards: 8."),
     ("scenarios/h200-r1-vllm-tp8", "device: nvidia-h200-sxm", "device: h20, h200",
      "13: device: 'h20, h200' names several devices, expected one; a goal of `search` "
      "takes several."),
@@ -254,7 +254,6 @@ def test_every_line_of_a_goal_in_other_words(tmp_path):
     lines = {  # line -> messages
         "goal: cheapest": ["unknown key 'goal', did you mean 'objectives'", "write cost"],
         "gpus: [H20, 910C]": ["did you mean 'devices'", "devices.1.device: '910C' is a package"],
-        "max_gpus: 32": ["did you mean 'most' under 'cards'"],
         "p95_ttft: 3000": ["did you mean 'p95' under 'limits.ttft'", "'3000' has no unit"],
         "engines: vLLM, MindSpore": ["engines.1: there is no engine 'mindspore'"],
         "disaggregated: both": ["did you mean 'pools' under 'space'"],
@@ -262,6 +261,11 @@ def test_every_line_of_a_goal_in_other_words(tmp_path):
         "budget: 100 $/h": ["did you mean 'budget' under 'limits'",
                             "100 USD/h; by the hour it is"],
         "price: 2 USD/h": ["write devices: [{device: h20, price: 2 USD/h}]"],
+        "turns: 20": ["write demand: {users: 100, agent: {turns: 30, first_prompt: 12000 token"],
+        "ownership: hourly": ["write rent-by-hour"],
+        "space: {ep: auto}": ["did you mean 'expert'", "remove the key"],
+        "max_cost: 2 USD": ["did you mean 'cost' under 'limits'", "write 2, and currency: USD"],
+        "cards: 8..64": ["write {fewest: 8, most: 64}"],
         "models: [r1, kimi-k2]": ["did you mean 'model'", "write r1, ask for others apart"]}
     path = tmp_path / "mine.yml"
     path.write_text("\n".join(lines), encoding="utf-8")
