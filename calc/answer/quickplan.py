@@ -165,7 +165,7 @@ class _Builder:
         """A whole number of cards."""
         if not re.fullmatch(r"0*[1-9][0-9]{0,4}", str(value).strip()):
             raise ParamsError(f"{self.option(name)}: '{str(value)[:40]}' is not a number of "
-                              "cards, expected a whole number of at least 1, such as 8.")
+                              "cards, expected a whole number from 1 to 99,999, such as 8.")
         return int(str(value))
 
     def engines(self) -> list[str]:

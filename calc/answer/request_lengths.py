@@ -205,6 +205,9 @@ def listed_lengths(lengths: str | None, variation: str | None
         return [], settings
     if lengths in get_args(Distribution):
         return [], [f"workload.length_distribution={lengths}", *settings]
+    if lengths.isidentifier() and not Path(lengths).exists():
+        raise ParamsError(f"--lengths: there is no distribution or file '{lengths[:60]}', expected "
+                          f"{', '.join(get_args(Distribution))} or a CSV file.")
     rows = read_lengths(Path(lengths))
     prompt, answer = (max(1, round(fmean(column))) for column in zip(*rows, strict=True))
     longest = max(prompt + answer, *map(sum, rows))

@@ -72,7 +72,8 @@ def axis(text: str) -> tuple[str, str]:
     """Key and values of an axis. Raises ParamsError for a text without either."""
     path, equals, values = text.partition("=")
     if not equals or not path.strip():
-        raise ParamsError(f"--axis {text[:60]}: expected KEY=VALUES.")
+        raise ParamsError(f"--axis {text[:60]}: expected KEY=VALUES, such as "
+                          "workload.concurrency=16,32.")
     return path.strip(), values
 
 

@@ -71,7 +71,7 @@ def read_manifest(directory: Path) -> dict[str, str]:
     if not os.path.lexists(directory):
         return {}
     if not directory.is_dir():
-        raise ParamsError(f"{directory}: is no directory.")
+        raise ParamsError(f"{directory}: a file, expected a new or empty directory.")
     try:
         empty = not any(directory.iterdir())
     except OSError as error:

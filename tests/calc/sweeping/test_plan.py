@@ -9,7 +9,8 @@ NO_RANGE = ("is not a range, expected LOW..HIGH (whole numbers), LOW..HIGH:+STEP
             " or LOW..HIGH:/COUNT (so many, evenly).\n")
 FLAG_ERRORS = [
     ([], "a sweep needs an axis, expected --axis KEY=VALUES.\n"),
-    (["--axis=concurrency"], "--axis concurrency: expected KEY=VALUES.\n"),
+    (["--axis=concurrency"], "--axis concurrency: expected KEY=VALUES, such as "
+     "workload.concurrency=16,32.\n"),
     (["--axis=workload.concurency=1,2"], "--set workload.concurency: unknown key 'concurency', did "
      "you mean 'concurrency'.\n"),
     (["--axis=concurrency=1..9:x1"], f"--axis concurrency: '1..9:x1' {NO_RANGE}"),
