@@ -82,7 +82,7 @@ CASES = [  # file, text of it, text in its place, line and message
      "has the wrong unit, expected a purchase price in CNY, rents are given to `will-it-fit cost "
      "--price '15 RMB/hour'`."),
     ("devices", "type: gpu", "type: gpu\nnic: 400G", "5: unknown key 'nic', it belongs to a "
-     "server: write node: NAME of `will-it-fit list nodes`, or of a file as `will-it-fit new "
+     "server: write node: NAME of `will-it-fit list servers`, or of a file as `will-it-fit new "
      "server` prints one."),
     ("devices", "type: gpu", "architecture: sm90\ntype: gpu",
      "4: architecture: 'sm90' is not known, did you mean sm_90."),
