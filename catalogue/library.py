@@ -36,6 +36,7 @@ from catalogue.reading.synonyms import (
     attention_layout,
     card_way,
     entry_key_meant,
+    is_cache_format,
     key_meant,
     value_meant,
     way,
@@ -216,6 +217,8 @@ def _meant(kind: str, text: str) -> str | None:
             return name
     joined = [name for name, others in spelt.items()
               if {_joined(kind, name, wanted)} & {_joined(kind, name, other) for other in others}]
+    if not joined and kind == "devices" and (parts := re.fullmatch(r"(.+?)\s*\((.+)\)", text)):
+        return _meant(kind, parts[2]) or _meant(kind, parts[1])  # Atlas 800I A2 (910B3)
     return joined[0] if len(joined) == 1 else None
 
 
@@ -245,6 +248,9 @@ def _unknown(kind: str, text: str) -> str:
         return (f"'{text}' is a card and a number: write {match[1]}, and the number of cards as "
                 f"cluster: {{devices: {match[0]}}}, in a goal as cards: {match[0]}.")
     existing, wanted = names(kind), plain(text)
+    if kind == "devices" and (maker := value_meant(text, {"ascend", "nvidia", "amd"})):
+        return (f"'{text}' is a kind of card, expected a card, one of "
+                f"{', '.join(name for name in existing if name.startswith(maker))}.")
     for other in SEE if kind in SEE else ():
         if entry := _meant(other, text):
             return (f"'{text}' is {described(other)}, expected {described(kind)}; see: "
@@ -281,6 +287,7 @@ GROUPS = ("cluster", "parallelism", "workload", "limits", "demand", "cards", "sp
 """Groups of keys of a deployment or a goal, each with names of its own."""
 CARD_COUNTS = ("cluster", "cards", "cluster.devices", "cards.most")
 """Keys that state a number of cards; names of cards belong elsewhere."""
+UNLIMITED = ("inf", ".inf", "infinity", "unlimited")
 NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
 
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
@@ -394,7 +401,9 @@ def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> Yam
         value = holder.pop(last)
         below = {path[len(keys):]: lines.pop(path) for path in file.lines
                  if path[:len(keys)] == keys}
-        *above, name = _near(cls, keys, value, file) or (None,)
+        near = _near(cls, keys, value, file)
+        *above, name = near or (None,)
+        value = _inside(near or (), value)
         target: Any = data
         for key in above:
             target = target.setdefault(key, {}) if isinstance(target, dict) else None
@@ -608,7 +617,7 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None, file: YamlFile | N
         return *group, *inside
     if meant in CARD_COUNTS and isinstance(value, (str, list)) and not str(value).isdecimal():
         meant = "devices" if goal else "device"
-    if _advice(cls, keys, file):
+    if _advice(cls, keys, file) or str(value) in UNLIMITED:
         return None
     if meant and meant != ".".join((*group, last)):
         return tuple(meant.split("."))
@@ -621,20 +630,44 @@ def _advice(cls: type[Entry], keys: KeyPath, file: YamlFile | None) -> str | Non
     """What to write in place of a key that is none of a kind; None without advice."""
     own, word = cls.model_fields.keys(), str(keys[-1])
     beside = file.data if file and len(keys) == 1 else None
+    if "parallelism" in own and file and is_cache_format(word):
+        return _cache_advice(file, word)
     if {"workload", "demand"} & own:
         return way(word, "demand" in own, beside)
     return card_way(word) if "matrix_peak" in own else None
+
+
+def _cache_advice(file: YamlFile, word: str) -> str:
+    """What to write in place of a format of the cache that stands beside one of weights."""
+    stated = [raw for key, raw in file.data.items()
+              if key == "precision" or key_meant(str(key)) == "precision"]
+    weights = _meant("precisions", str(stated[0])) if stated else None
+    joint = [name for name in (f"{weights}-fp8-cache", "fp8-block-fp8-cache")
+             if name in names("precisions")]
+    return (f"write one precision for weights and cache, precision: {joint[0]}"
+            if "8" in str(file.data.get(word)) else "the precision states the cache, remove it")
+
+
+def _inside(keys: KeyPath, value: Any) -> Any:
+    """A number of a group that other tools have in place of a key, such as a JSON object."""
+    dotted = ".".join(map(str, keys))
+    return next((inner for key, inner in value.items() if key_meant(str(key)) == dotted), value
+                ) if isinstance(value, dict) else value
 
 
 def _key_hint(cls: type[Entry], keys: KeyPath, value: Any, file: YamlFile | None = None) -> str:
     """What to write in place of an unknown key."""
     if advice := _advice(cls, keys, file):
         return advice
+    if str(value) in UNLIMITED:
+        return "without it nothing limits, leave it out"
     near = _near(cls, keys, value, file)
     if near is None:
         return f"expected one of {', '.join(fields_at(cls, keys[:-1]))}"
     *group, name = map(str, near)
     is_elsewhere = near[:-1] != keys[:-1]
+    if (inner := _inside(near, value)) is not value:
+        return f"write {'.'.join(group)}: {{{name}: {inner}}}"
     if is_elsewhere and group and file:
         return f"did you mean '{name}' under '{'.'.join(group)}'"
     at_top = " at the top level" if is_elsewhere and not group and file else ""
@@ -709,7 +742,8 @@ def _wrong_type(cls: type[Entry], keys: KeyPath, problem: Any) -> str:
     message = message[0].lower() + message[1:]
     message += f", found {units.shown(value)}"
     if kind == "string_type" and isinstance(value, dict):
-        message += sample
+        message += (f": write {keys[-1]}: {str(value['name']).casefold()}@{value['version']}"
+                    if {"name", "version"} <= value.keys() else sample)
     if kind == "literal_error":
         choices = re.findall(r"'([^']+)'", message.partition(", found")[0])
         if near := [*filter(None, [value_meant(str(value), choices)])] or nearest_names(

@@ -47,6 +47,11 @@ def entry_key_meant(word: str, keys: Collection[str]) -> tuple[str, ...]:
     return (key,) if key in keys else (group, key) if group in keys else ()
 
 
+def is_cache_format(word: str) -> bool:
+    """Whether a word is an option of engines for the format of the cache."""
+    return _keys("switches").get(_plain(word)) == "cache"
+
+
 def card_way(word: str) -> str | None:
     """Return what to write in place of a key that no card has; None without advice."""
     return _keys("instead_in_cards").get(_plain(word))

@@ -61,6 +61,9 @@ CASES = [  # file, text of it, text in its place, line and message
     ("scenarios/s0-scenario-1", "parallelism:\n", "enable-dp-attention: on\nparallelism:\n",
      "11: unknown key 'enable-dp-attention', dp attention counts dp inside tp: write parallelism: "
      "{tensor_parallel: 1, data_parallel: 8}."),
+    ("scenarios/s0-scenario-1", "parallelism:\n", "kv-cache-dtype: fp8_e4m3\nparallelism:\n",
+     "11: unknown key 'kv-cache-dtype', write one precision for weights and cache, precision: "
+     "fp8-block-fp8-cache."),
     ("devices", "range: [0.7, 0.9]", "range: 0.7-0.9",
      "7: hbm_efficiency.range: expected both ends of a range, such as [0.6, 0.8]."),
     ("devices", "vendor: Nobody", "vendor: 910",
