@@ -10,6 +10,7 @@ import click
 from calc.answer.display import deployment_line
 from calc.commands import INTERRUPTED, OK
 from calc.commands.options import (
+    DAILY,
     Number,
     cli_command,
     limit_options,
@@ -38,7 +39,6 @@ TIER_UNITS = {"tokens": "token", "fetch": "s", "recompute": "s", "pays from": "B
 NEEDED = (("daily_users", "requests_per_user"), ("requests_per_user", "daily_users"),
           ("turns", "think_time"), ("turns", "daily_requests"), ("availability", "daily_requests"))
 """Options, and the other that each needs."""
-DAILY = Number("request", most=1e12, above=True)
 BYTES = Number("B", most=1e18)
 
 

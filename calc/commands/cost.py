@@ -9,6 +9,7 @@ import click
 
 from calc.answer.display import heading
 from calc.commands.options import (
+    DAILY,
     Number,
     cli_command,
     refuse_too_long,
@@ -62,12 +63,11 @@ LABELS = {"crossover": "share of use from which it is cheaper than the API",
     "of --load with its busiest hour at full load, else 100%)."))
 @click.option("--load", "day_load", metavar="NAME|FILE", help=(
     "Hourly load profile (`will-it-fit list loads`; default for a day: azure-conversation)."))
-@click.option("--daily-requests", type=Number("request", 1e-3, 1e12), help=(
+@click.option("--daily-requests", type=DAILY, help=(
     "Requests per day, e.g. 200k; also prints replicas and their cost by payment option."))
-@click.option("--requests-per-user", type=Number("request", 1e-3, 1e12), default="20",
-              help="Requests per user per day.")
+@click.option("--requests-per-user", type=DAILY, default="20", help="Requests per user per day.")
 @click.option("--api", default="deepseek-api", metavar="NAME[:LIST]", help=(
-    "API, and its price list, to compare with (default: the current one of deepseek-api)."))
+    "API to compare with, and one of its price lists (else the current one)."))
 def command(scenario: str, settings: tuple[str, ...], prices: str | None, **given: Any) -> View:
     """What does a token cost? When is self-hosting cheaper than an API, or than rented cards?
 

@@ -29,7 +29,7 @@ from catalogue.messages import LANGUAGES
 @click.option("--engine", metavar="NAME@RELEASE", help=(
     "vllm, vllm-ascend or sglang and its release (default: the deployment's engine)."))
 @settings_option
-@click.option("--hosts", default="", metavar="NAME,...",
+@click.option("--hosts", metavar="NAME,...",
               help="Names or IP addresses of nodes, prefill nodes first (default: serve-0, ...).")
 @click.option("--flag", "flags", multiple=True, metavar="--NAME[=VALUE]",
               help="Extra argument of the engine, e.g. --flag=--trust-remote-code (repeatable).")
@@ -37,8 +37,9 @@ from catalogue.messages import LANGUAGES
               help="Extra environment variable of the engine (repeatable).")
 @click.option("--lang", default="en", type=click.Choice(LANGUAGES),
               help="Language of RECIPE.md and of comments.")
-def command(scenario: str, output: str, engine: str | None, settings: tuple[str, ...], hosts: str,
-            flags: tuple[str, ...], variables: tuple[str, ...], lang: str) -> View:
+def command(scenario: str, output: str, engine: str | None, settings: tuple[str, ...],
+            hosts: str | None, flags: tuple[str, ...], variables: tuple[str, ...],
+            lang: str) -> View:
     """How do I start and monitor this deployment?
 
     Writes launch scripts, a router, a Compose file, Kubernetes manifests, alerts derived from the

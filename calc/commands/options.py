@@ -227,6 +227,7 @@ class Number(click.ParamType):
 seed_option = click.option("--seed", type=Number(integer=True), default="0", help="Random seed.")
 
 
+DAILY = Number("request", 1e-3, 1e12)  # requests or users
 think_time_option = click.option("--think-time", type=Number("s"), help=(
     "Time between an answer and the user's next request, e.g. '30 s' (default: none)."))
 

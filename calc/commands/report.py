@@ -21,9 +21,9 @@ WRITTEN_BY = b'<meta name="generator" content="will-it-fit">'
 @scenario_argument
 @output_option("HTML file to write.", default="report.html")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
-@click.option("--card", "device", default="", metavar="NAME|FILE", help="Replace the card.")
+@click.option("--card", "device", metavar="NAME|FILE", help="Replace the card.")
 @click.option("--lang", default="en", type=click.Choice(LANGUAGES), help="Language of the page.")
-def command(scenario: str, output: str, opens: bool, device: str, lang: str) -> View:
+def command(scenario: str, output: str, opens: bool, device: str | None, lang: str) -> View:
     """Write a report on a deployment: a single HTML page that works offline.
 
     The page has the results of `estimate`, load curves, the launch command, comparable measurements
@@ -38,7 +38,7 @@ def command(scenario: str, output: str, opens: bool, device: str, lang: str) -> 
                           "name or an earlier report.")
     from calc.reporting.page import report  # loads Matplotlib
 
-    store(path, report(scenario, lang, device))
+    store(path, report(scenario, lang, device or ""))
     if opens:
         webbrowser.open(path.absolute().as_uri())
     return View(f"WRITTEN: {output}", {"files": [output]})
