@@ -399,7 +399,7 @@ def _may_be_names(schema: dict[str, Any]) -> None:
     properties, name = schema["properties"], {"type": "string"}
     offers = properties["devices"]
     offers["items"] = {"anyOf": [name, offers["items"]]}
-    for key in ("devices", "precisions", "engines"):
+    for key in ("devices", "precisions", "engines", "objectives"):
         properties[key] = {"anyOf": [name, properties[key]]}
 
 
