@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -33,16 +34,20 @@ from catalogue.reading import units, yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import TYPO, nearest_names
 from catalogue.reading.synonyms import (
+    amount_meant,
     attention_layout,
     card_way,
     entry_key_meant,
     is_cache_format,
     key_meant,
+    name_meant,
+    names_group,
     value_meant,
     way,
 )
 from catalogue.reading.syntax import full_width, half_width
 from catalogue.reading.values import (
+    MeantError,
     Provenance,
     Ref,
     Stated,
@@ -247,7 +252,7 @@ def _unknown(kind: str, text: str) -> str:
     if kind == "devices" and (match := counted_card(text)):
         return (f"'{text}' is a card and a number: write {match[1]}, and the number of cards as "
                 f"cluster: {{devices: {match[0]}}}, in a goal as cards: {match[0]}.")
-    existing, wanted = names(kind), plain(text)
+    existing, wanted = names(kind), plain(name_meant(text))
     if kind == "devices" and (maker := value_meant(text, {"ascend", "nvidia", "amd"})):
         return (f"'{text}' is a kind of card, expected a card, one of "
                 f"{', '.join(name for name in existing if name.startswith(maker))}.")
@@ -272,7 +277,8 @@ def _unknown(kind: str, text: str) -> str:
         name: [*also(kind, name), *([name.partition("-")[2]] if kind in WITHOUT_MAKER else [])]
         for name in existing if kind != "models" or not OF_A_DOCUMENT.match(name)}
     near = nearest_names(wanted, spellings, cutoff=0.5, also=spellings)
-    near = near or [name for name in existing if wanted in name][:SHOWN]
+    named = _meant(kind, wanted)
+    near = [named] if named else near or [name for name in existing if wanted in name][:SHOWN]
     own = f"; {template} prints a template" if (template := new(kind)) else ""
     nearby = (f", did you mean {near[0]}" if len(near) == 1 else
               f", the nearest names are {', '.join(near)}" if near else
@@ -366,6 +372,7 @@ def _attempts(kind: str, file: YamlFile, given: dict[str, Override]
     """Yield a file that is refused, again with unknown keys read as those that they mean, and why
     it is refused."""
     unknown: Iterable[KeyPath] = [()]
+    corrected: dict[KeyPath, str] = {}
     while unknown:
         data = _data(kind, file, given)
         try:
@@ -375,6 +382,26 @@ def _attempts(kind: str, file: YamlFile, given: dict[str, Override]
             yield file, error
             unknown = _unknown_keys(error, file)
             file = _mended(class_of(kind), file, unknown)
+            if not unknown and not corrected:
+                unknown = corrected = {
+                    item["loc"]: item["ctx"]["error"].meant
+                    for item in error.errors(include_url=False)
+                    if isinstance(item.get("ctx", {}).get("error"), MeantError)}
+                file = replace(file, data=copy.deepcopy(file.data))
+                for keys, value in corrected.items():
+                    _set(file.data, keys, value)
+
+
+def _set(data: dict[str, Any], keys: KeyPath, value: Any) -> None:
+    """Replace the value under some keys, or under the deepest of them that are groups."""
+    holder: Any = data
+    for key, below in itertools.pairwise((*keys, None)):
+        inner = holder.get(key) if isinstance(holder, dict) else None
+        if below is None or not isinstance(inner, dict):
+            if isinstance(holder, dict):
+                holder[key] = value
+            return
+        holder = inner
 
 
 def as_meant(kind: str, file: YamlFile, given: dict[str, Override]) -> YamlFile:
@@ -391,8 +418,28 @@ def _unknown_keys(error: ValidationError, file: YamlFile) -> list[KeyPath]:
 
 
 def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> YamlFile:
-    """A file with unknown keys read as those that they mean, or left out."""
+    """A file with unknown keys read as those that they mean, or left out.
+
+    The keys of a group that is none of the kind are read as if they stood at the top, one that
+    names the group as the group.
+    """
     data, lines = copy.deepcopy(file.data), dict(file.lines)
+
+    def put(keys: KeyPath, value: Any, below: Mapping[KeyPath, int]) -> None:
+        *above, name = keys
+        target: Any = data
+        for key in above:
+            target = target.setdefault(key, {}) if isinstance(target, dict) else None
+        if not isinstance(target, dict):
+            return
+        if name in target and isinstance(value, dict):
+            for key, inner in value.items():
+                put((*keys, key), inner, {path[1:]: line for path, line in below.items()
+                                          if path[:1] == (key,)})
+        elif name not in target:
+            target[name] = value
+            lines.update({(*keys, *path): line for path, line in below.items()})
+
     for keys in unknown:
         *group, last = keys
         holder: Any = data
@@ -402,17 +449,32 @@ def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> Yam
         below = {path[len(keys):]: lines.pop(path) for path in file.lines
                  if path[:len(keys)] == keys}
         near = _near(cls, keys, value, file)
-        *above, name = near or (None,)
         value = _inside(near or (), value)
-        target: Any = data
-        for key in above:
-            target = target.setdefault(key, {}) if isinstance(target, dict) else None
-        if name is not None and isinstance(target, dict) and name not in target:
-            target[name] = value
-            lines |= {(*above, name, *path): line for path, line in below.items()}
+        if isinstance(value, dict) and not (near and _is_group(cls, near)) and not _advice(
+                cls, keys, file):
+            for key, inner in value.items():
+                put(near if near and names_group(str(key)) else (key,), inner, {
+                    path[1:]: line for path, line in below.items() if path[:1] == (key,)})
+        elif near is not None:
+            per = re.search(r"[ _]per[ _](second|minute|hour|day)$", str(last), re.IGNORECASE)
+            put(near, f"{value}/{per[1].casefold()}" if per and near[-1] == "arrival_rate" and (
+                "/" not in str(value)) else value, below)
     if "parallelism" in cls.model_fields and (layout := attention_layout(file.data)):
         data["parallelism"] = layout
     return replace(file, data=data, lines=lines)
+
+
+def _is_group(cls: type[Entry], keys: KeyPath) -> bool:
+    """Whether there are keys below some of a kind."""
+    for key in keys[:-1]:
+        field = cls.model_fields.get(str(key))
+        inner = _entry_class(field.annotation) if field else None
+        if inner is None:
+            return True  # values by name
+        cls = inner
+    field = cls.model_fields.get(str(keys[-1]))
+    return field is None or _entry_class(field.annotation) is not None or (
+        _is_quantity(field.annotation) or get_origin(field.annotation) is dict)
 
 
 def _refused_entries(cls: type[Entry], data: Any, path: Path) -> Iterator[str]:
@@ -571,7 +633,7 @@ def refusals(cls: type[Entry], attempts: Iterable[tuple[YamlFile, ValidationErro
         by_line += _by_line(cls, file, [
             item for item in problems if not unknown or item["loc"] in unknown], overridden, above)
     by_line.sort(key=lambda pair: pair[0])
-    return [text for _, texts in by_line for text in texts]
+    return [*dict.fromkeys(text for _, texts in by_line for text in texts)]
 
 
 def _by_line(cls: type[Entry], file: YamlFile, problems: Iterable[Any],
@@ -615,7 +677,8 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None, file: YamlFile | N
         return groups[0], last
     if inside := entry_key_meant(last, fields):
         return *group, *inside
-    if meant in CARD_COUNTS and isinstance(value, (str, list)) and not str(value).isdecimal():
+    if meant in CARD_COUNTS and isinstance(value, (str, list)) and not amount_meant(
+            f"{value} ", "1"):
         meant = "devices" if goal else "device"
     if _advice(cls, keys, file) or str(value) in UNLIMITED:
         return None
@@ -668,6 +731,10 @@ def _key_hint(cls: type[Entry], keys: KeyPath, value: Any, file: YamlFile | None
     is_elsewhere = near[:-1] != keys[:-1]
     if (inner := _inside(near, value)) is not value:
         return f"write {'.'.join(group)}: {{{name}: {inner}}}"
+    if isinstance(value, dict) and not _is_group(cls, near):
+        titles = [inner for key, inner in value.items() if names_group(str(key))]
+        return (f"write {'.'.join(map(str, near))}: {titles[0]}" if titles else
+                "remove it, its keys are not in a group of this name")
     if is_elsewhere and group and file:
         return f"did you mean '{name}' under '{'.'.join(group)}'"
     at_top = " at the top level" if is_elsewhere and not group and file else ""
@@ -782,6 +849,9 @@ def _other_kind(cls: type[Entry], file: YamlFile) -> str | None:
     expected = next((kind for kind in KINDS if class_of(kind) is cls), None)
     of = described_kind(file.data, expected) if expected else None
     if expected == "goals" and of == "scenarios" and not has_layout(file.data):
+        return None
+    if expected == "scenarios" and of == "goals" and not (
+            class_of(of).model_fields.keys() - cls.model_fields.keys()) & file.data.keys():
         return None
     return misfit(file.name, of, expected) if of and expected and of != expected else None
 

@@ -227,7 +227,7 @@ def load_pools(reference: str | Path | YamlFile, device: str | Path | None = Non
     if isinstance(reference, YamlFile):
         return None
     path, key = find_scenario(reference)
-    file, settings = yamlfile.read(path), list(overrides)
+    file, settings = library.read(path), list(overrides)
     variant_keys(file)
     names = file.data.get("pools")
     if key or not names:
@@ -275,7 +275,7 @@ def variants(reference: str | Path) -> list[str]:
     Of the catalogue they are identifiers, of a reader's file its path with the key.
     """
     path, key = find_scenario(reference)
-    keys = [] if key else variant_keys(yamlfile.read(path))
+    keys = [] if key else variant_keys(library.read(path))
     own = path.parent != library.ROOT / "scenarios"
     return [f"{path}{SEPARATOR}{key}" if own else f"{path.stem}-{key}" for key in keys]
 

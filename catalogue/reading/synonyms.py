@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from catalogue.reading import yamlfile
+from catalogue.reading import units, yamlfile
 from catalogue.reading.files import ROOT
 from catalogue.reading.near import nearest_names
 
@@ -23,6 +24,8 @@ OPTIONS = {"model": "model", "device": "card", "engine": "engine", "precision": 
                "tensor", "pipeline", "data", "expert")), "layout")}
 """Key of a deployment -> option of a command, or argument of a function, that says the same."""
 _PERCENTILE = re.compile(r"(?:^|_)(p[1-9]\d)(?:_|$)")
+_OF_NUMBERS = re.compile(  # words of keys that say no more than that a number follows
+    r"^(?:(?:number|no|count)_of_|(?:num|total|average|avg|mean|typical|peak|max|target)_|平均|最大)")
 LONG, SURE = 6, 0.88  # letters of a word that may be mistyped, and similarity
 
 
@@ -30,7 +33,7 @@ LONG, SURE = 6, 0.88  # letters of a word that may be mistyped, and similarity
 def _keys(section: str) -> dict[str, str]:
     """Word of other tools -> what a section of the file says that it means."""
     stated = yamlfile.read(ROOT / "synonyms.yml").data[section]
-    return {word: key for key, words in stated.items() for word in words.split()}
+    return {word: str(key) for key, words in stated.items() for word in words.split()}
 
 
 @functools.cache
@@ -123,6 +126,8 @@ def key_meant(word: str, goal: bool = False) -> str | None:
     if at := _PERCENTILE.search(name):
         limit = key_meant(_PERCENTILE.sub("", name), goal) or ""
         return f"{limit}.{at[1]}" if limit.startswith("limits.") else None
+    if name not in keys and (part := _OF_NUMBERS.sub("", name)) in keys:
+        name = part
     near = [name] if name in keys or len(name) < LONG else nearest_names(name, keys, 1, SURE)
     key = keys.get(near[0]) if near else None
     of_goals = yamlfile.read(ROOT / "synonyms.yml").data["goals"] if goal else {}
@@ -133,3 +138,63 @@ def value_meant(word: str, choices: Collection[str]) -> str | None:
     """Return the choice that another word for it means; None if it means none."""
     choice = _keys("values").get(_plain(word))
     return choice if choice in choices else None
+
+
+def names_group(word: str) -> bool:
+    """Whether a key inside a group says what the group as a whole is."""
+    return _plain(word) in ("name", "type", "id", "model", "名称", "型号", "名字")
+
+
+def _written(text: str, section: str) -> str:
+    """A text with its words replaced as a section of the file says, the longest first."""
+    meant = _keys(section)
+    parts = sorted((re.escape(word).replace("_", r"\s+") for word in meant), key=len, reverse=True)
+    pattern = "|".join(rf"(?<![a-z]){part}(?![a-z])" if part[0].isascii() else part
+                       for part in parts)
+    return re.sub(pattern, lambda word: meant[re.sub(r"\s+", "_", word[0].casefold())],
+                  unicodedata.normalize("NFKC", text), flags=re.IGNORECASE)
+
+
+def name_meant(text: str) -> str:
+    """The name of a card or a model with its foreign words as the catalogue writes them."""
+    return re.sub(r"-[\s-]+", "-", _written(text, "names")).strip()
+
+
+def tokens_meant(text: str) -> str | None:
+    """Return about how many tokens a length of text has, with power of ten or not.
+
+    >>> tokens_meant("6 KB"), tokens_meant("1千字"), tokens_meant("6 GB")
+    ('1500', '600', None)
+    """
+    length = re.fullmatch(r"\W*(\d{1,9}(?:\.\d*)?)\s*([千万]?)([^\W\d]+)\W*", text)
+    tokens = _keys("texts").get(length[3].casefold()) if length else None
+    if length is None or tokens is None:
+        return None
+    return f"{float(length[1]) * {'千': 1e3, '万': 1e4}.get(length[2], 1.0) * float(tokens):.0f}"
+
+
+def amount_meant(text: str, unit: str) -> str | None:
+    """Return the quantity that a text in other words means; None if it means none.
+
+    >>> amount_meant("0.8万", "token"), amount_meant("50毫秒以内", "s"), amount_meant("two", "1")
+    ('8000', '50 ms', '2')
+    >>> amount_meant("1.5 mio/day", "request/s")
+    '17.4 request/s'
+    """
+    if len(text) > units.LONGEST:
+        return None
+    plain = re.sub(r"(?<=\d)\s*e(?=\d)", "e", _written(text, "amounts"))
+    plain = re.sub(r"(?<=\d)[,_](?=\d{3}(?!\d))", "", plain).strip(" []()~≈<>≤≥=+")
+    counted, _, per = unit.partition("/")
+    plain = re.sub(r"(?<=\d)\s*/", f" {counted}/", plain) if per else plain
+    try:
+        value = units.parse(plain, unit)
+        number, written = units.split(plain)
+    except ValueError:
+        return None
+    if plain == text:
+        return None
+    if unit in (*units.COUNTING, units.DIMENSIONLESS):
+        return plain.replace(" ", "") if "%" in plain else f"{value:.12g}"
+    return f"{value:.3g} {unit}" if counted in units.COUNTING else f"{float(number):g} {written}"
+

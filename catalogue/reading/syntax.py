@@ -6,7 +6,8 @@ import re
 
 import yaml
 
-_WIDE_COLON = r"\s*(- )?[A-Za-z_]\w*\s*："
+_WIDE_COLON = r"\s*(- )?[^\W\d][^:：#'\"{[]*："
+_NO_KEY = r"[^\W\d][^:：=]*$"
 _NOWHERE = {  # beginnings of lines that no parameter file has -> what is wrong with them
     _WIDE_COLON: "a full-width colon '：', write ': '",
     r"(<{7}|={7}|>{7})(\s|$)": "a merge conflict is not resolved",
@@ -94,13 +95,18 @@ def _misplaced(rows: list[str]) -> tuple[int, str] | None:
                     f"{_spaces(left)}: expected one column for the keys of a group")
 
 
-def ascii_colons(text: str) -> tuple[str, dict[int, str]]:
-    """A text with ``: `` in place of full-width colons after keys, and by line what was wrong."""
-    rows, wrong = text.split("\n"), {}
+def mended(text: str) -> tuple[str, dict[str, list[int]]]:
+    """A text with ``: `` in place of full-width colons after keys and without lines that have no
+    key, and the lines of what was wrong."""
+    rows, wrong = text.split("\n"), dict[str, list[int]]()
     for number, row in enumerate(rows, 1):
         if match := re.match(_WIDE_COLON, row):
             rows[number - 1] = f"{match[0][:-1].rstrip()}: {row[match.end():].lstrip()}"
-            wrong[number] = _NOWHERE[_WIDE_COLON]
+            wrong.setdefault(_NOWHERE[_WIDE_COLON], []).append(number)
+        elif re.match(_NO_KEY, row):
+            rows[number - 1] = ""
+            wrong.setdefault("not 'key: value', delete the line or begin it with '#'",
+                             []).append(number)
     return "\n".join(rows), wrong
 
 

@@ -28,6 +28,7 @@ from pydantic_core.core_schema import with_info_plain_validator_function
 from catalogue.reading import units, words, yamlfile
 from catalogue.reading.files import ROOT, ParamsError
 from catalogue.reading.near import ALIKE, nearest_names
+from catalogue.reading.synonyms import amount_meant, tokens_meant
 
 Kind = Literal["vendor", "measured", "derived", "documented", "assumed"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -159,6 +160,14 @@ class Unit:
                                              "description": described}
 
 
+class MeantError(ValueError):
+    """A value is refused, and what is ``meant`` is known."""
+
+    def __init__(self, text: str, meant: str) -> None:
+        super().__init__(text)
+        self.meant = meant
+
+
 def si_number(raw: Any, rule: Unit) -> float | int:
     """What a file's number or quantity is in SI units; whole where the rule says so.
 
@@ -167,7 +176,16 @@ def si_number(raw: Any, rule: Unit) -> float | int:
     if rule.unit == ANY_UNIT and (
             isinstance(raw, bool) or not isinstance(raw, (str, int, float))):
         raise ValueError("expected a number or a quantity such as '1.6 TB/s'")
-    value = units.parse_any(raw) if rule.unit == ANY_UNIT else units.parse(raw, rule.unit)
+    try:
+        value = units.parse_any(raw) if rule.unit == ANY_UNIT else units.parse(raw, rule.unit)
+    except ValueError as error:
+        if isinstance(raw, str) and rule.unit == "token" and (meant := tokens_meant(raw)):
+            raise MeantError(f"tokens are counted, '{raw}' of text has about {meant}: write "
+                             f"{meant}", meant) from None
+        if isinstance(raw, str) and (meant := amount_meant(raw, rule.unit)):
+            raise MeantError(f"'{raw}' is not {units.quantity(rule.unit)}: write {meant}",
+                             meant) from None
+        raise error
     if value < rule.minimum or (rule.exclusive and value == rule.minimum):
         bound = "more than" if rule.exclusive else "at least"
         raise ValueError(f"'{raw}' is out of range, expected {bound} {rule.minimum:g}")

@@ -168,12 +168,14 @@ def parse(path: Path, raw: bytes, last: str | None = None) -> YamlFile:
     try:
         return _parsed(path, text, last)
     except ParamsError as error:
-        mended, wrong = syntax.ascii_colons(text)
+        mended, wrong = syntax.mended(text)
         if not wrong:
             raise
-        mistakes = [f"{display_path(path)}:{line}: {cause}." for line, cause in wrong.items()]
+        mistakes = [f"{display_path(path)}:{', '.join(map(str, lines))}: {cause}."
+                    for cause, lines in wrong.items()]
         try:
-            return replace(_parsed(path, mended, last), mistakes=tuple(mistakes))
+            file = _parsed(path, mended, last)
+            return replace(file, mistakes=(*mistakes, *file.mistakes))
         except ParamsError as further:
             raise ParamsError(*mistakes, *further.problems) from error
 
@@ -181,7 +183,7 @@ def parse(path: Path, raw: bytes, last: str | None = None) -> YamlFile:
 def _parsed(path: Path, text: str, last: str | None) -> YamlFile:
     try:
         reader = _Reader(path, text, last)
-        return YamlFile(path, reader.document(), reader.lines)
+        return YamlFile(path, reader.document(), reader.lines, mistakes=tuple(reader.mistakes))
     except yaml.reader.ReaderError as error:
         line = text.partition(chr(error.character))[0].count("\n") + 1
         raise ParamsError(f"{display_path(path)}:{line}: a control character, expected plain "
@@ -204,6 +206,7 @@ class _Reader:
         self.text = text
         self.last = last
         self.lines: dict[KeyPath, int] = {}
+        self.mistakes: list[str] = []
         self._event: Callable[[], Any] = _Loader(text).get_event
 
     def document(self) -> dict[str, Any]:
@@ -269,10 +272,13 @@ class _Reader:
                              if event.__class__ is yaml.MappingStartEvent
                              else "a key must be plain text")
             key = self._text(event)
-            if key in result:
-                self._refuse(event, f"the key '{key[:60]}' is given twice, first on line "
-                                    f"{self.lines[*keys, key]}")
             inside = (*keys, key)
+            if key in result:
+                self.mistakes.append(
+                    f"{display_path(self.path)}:{_line(event)}: the key '{key[:60]}' is given "
+                    f"twice, first on line {self.lines[inside]}.")
+                self._value(self._event(), (*inside, ""))  # lines of the first remain
+                continue
             self.lines[inside] = _line(event)
             result[key] = self._value(self._event(), inside)
             if inside == (self.last,):

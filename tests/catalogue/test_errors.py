@@ -186,7 +186,7 @@ SETTINGS = [  # deployment, what is set, message
     ("s0-scenario-1", ["mechanisms.concurrency=4"], "--set mechanisms.concurrency=4: "
      "'mechanisms' has no 'concurrency', expected workload.concurrency=4."),
     ("s0-scenario-1", ["workload.concurrency=[1"], "--set workload.concurrency: '[1' is not a "
-     "quantity, expected a number of requests, such as 1."),
+     "number of requests: write 1."),
     ("s0-scenario-1", ["tp=4"], "--set tp=4: expected PATH=VALUE with PATH rooted at one of "
      "model, device, engine, cluster, precision, parallelism, workload, limits, mechanisms, "
      "such as parallelism.tensor_parallel=4."),

@@ -106,7 +106,7 @@ def test_all_mistakes_of_a_plan_and_its_card_are_reported_at_once(tmp_path):
     ("scenarios", PLAN.strip().replace("falcon-128.yml", "nvidia-h200-sxm") + "\nvariants:\n"
      "  few: {parallelism: {a: 3}}\n  many: {cluster: {b: 2}}\n", {"mine.yml:7", "mine.yml:8"}),
     ("scenarios", PLAN.strip().replace(": fp8", "： fp8").replace("l: deep", "l： deap"),
-     {"mine.yml:1", "mine.yml:2", "mine.yml:3"}),
+     {"mine.yml:1", "mine.yml:1, 3", "mine.yml:2"}),
     ("scenarios", "plan:\n  model: deepseek-v3\n  parallelism: {tensor_parallel: 8}\n",
      {"mine.yml:1"}),
     ("scenarios", PLAN.strip().replace("falcon-128.yml", "nvidia-h200-sxm").replace(
