@@ -22,13 +22,13 @@ DOCUMENTS = ("s0", "s1", "s2", "s3")
 @click.option("--verdict", type=click.Choice(VERDICTS), metavar="NAME", help="Only this verdict.")
 @click.option("--claim", metavar="ID", help="Only this claim, e.g. S1-046.")
 def command(**wanted: str | None) -> View:
-    """Check each claim in the audited documents and give the corrected value.
+    """Check each claim in vendors' deployment plans and give the corrected value.
 
     \b
     s0  R1 on Ascend 910B2 under vLLM
     s1  V3 on 32 H20
-    s2  R1 in AWQ on eight 910B1
-    s3  two 910B4-1 with experts on a Kunpeng host
+    s2  R1 quantised with AWQ on eight 910B1
+    s3  R1 on two 910B4-1, experts on a Kunpeng host CPU
     """
     from calc.auditing.audit import audit  # builds deployments
 

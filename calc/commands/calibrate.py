@@ -28,9 +28,10 @@ FOLDER = "calibration"
              "service/bench/results --write")
 @click.argument("name", metavar="CALIBRATION|RESULTS")
 @click.option("--write", is_flag=True, help=(
-    "Save the fit to the file; of results, write measurements, deployment and calibration."))
+    "Save the fit to the file of CALIBRATION; from RESULTS, write files of "
+    "measurements, deployment and calibration."))
 def command(name: str, write: bool) -> View:
-    """Which efficiencies explain the measurements? Do benchmark results match the predictions?
+    """Which efficiencies best fit the measurements? Do benchmark results match the predictions?
 
     CALIBRATION is a catalogue name (`will-it-fit list calibrations`) or your own file. RESULTS is a
     results folder or file from the benchmark script written by `will-it-fit deploy`.

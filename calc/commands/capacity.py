@@ -65,14 +65,14 @@ class Percentile(Number):
     "Percentile at which the limits apply, or 'mean' (default: the deployment's, else 99)."))
 @click.option("--spares", type=Number(most=4096, integer=True), default="0", help="Spare servers.")
 @click.option("--availability", type=Number(most=1 - 1e-9, above=True), metavar="SHARE", help=(
-    "Print the spare servers for this probability that all replicas are up, e.g. 0.99."))
+    "Print how many spare servers keep all replicas up with this probability, e.g. 0.99."))
 @think_time_option
 @click.option("--turns", type=Number(least=2, most=1000, integer=True), help=(
     "Turns per conversation; also prints hit rates of the cache tiers. Requires --think-time."))
 @click.option("--host-memory", type=BYTES, help="Host memory for KV cache (default: all).")
 @click.option("--storage", type=BYTES, default="0 B", help="SSD per server for KV cache.")
 @click.option("--scaling", is_flag=True, help=(
-    "Print the best layout, of one pool and of two, for 8 to 384 cards; limits are on means."))
+    "Print the best aggregated and disaggregated layouts of 8 to 384 cards; limits are on means."))
 @seed_option
 def command(scenario: str, settings: tuple[str, ...], day_load: str, scaling: bool,
             ttft: float | None, tpot: float | None, percentile: Any, **given: Any) -> View:

@@ -53,17 +53,19 @@ Analysis = tuple[Any, Table, list[tuple[str, str]]]
 @scenario_argument
 @settings_option
 @click.option("--quantity", metavar="NAME", help=(
-    "Result to analyse; names: `will-it-fit estimate DEPLOYMENT --csv`, throughput_per_card, "
-    "card_hours (default: tpot; card_hours with --information)."))
+    "Result to analyse: throughput_per_card, card_hours or a name printed by `will-it-fit estimate "
+    "DEPLOYMENT --csv` (default: tpot; card_hours with --information)."))
 @click.option("--tornado", "ways", flag_value="tornado", multiple=True, help=(
-    "Vary each input alone over its range (default, with --elasticities)."))
+    "Vary each input alone over its range (default: this and --elasticities)."))
 @click.option("--elasticities", "ways", flag_value="elasticities", multiple=True,
-              help="Change of the result per 1% change of each input.")
+              help="Print the change of the result per 1% change of each input.")
 @click.option("--sensitivity", "ways", flag_value="sensitivity", multiple=True,
-              help="Sobol indices: the share of the variance that each input explains.")
+              help="Print Sobol indices: the share of the variance that each input explains.")
 @click.option("--samples", type=Number(integer=True), metavar="NUMBER", help=(
-    f"Samples (default: {SAMPLES:,} for --sensitivity, {DRAWS:,} for --information)."))
-@click.option("--breakeven", metavar="KEY", help="Values of KEY at which --against breaks even.")
+    f"Number of Monte Carlo samples (default: {SAMPLES:,} for --sensitivity, {DRAWS:,} for "
+    "--information)."))
+@click.option("--breakeven", metavar="KEY",
+              help="Find the value of KEY at which both options are equal.")
 @click.option("--against", metavar="KEY=VALUE,...|DEPLOYMENT",
               help="Alternative: overrides of this deployment, or another deployment.")
 @click.option("--between", metavar="LOW,HIGH", help=(
@@ -71,10 +73,11 @@ Analysis = tuple[Any, Table, list[tuple[str, str]]]
 @click.option("--margin", type=Number(most=0.999), default="0", metavar="SHARE",
               help="Required relative improvement of --against, e.g. 10%.")
 @click.option("--information", "ways", flag_value="information", multiple=True, help=(
-    "Value of information: which input to measure first. Requires --against or --demand."))
+    "Print which input to measure first (value of information). Requires --against or --demand."))
 @click.option("--demand", type=Number("token/s", most=1e12, above=True), metavar="RATE",
               help="Required output throughput, e.g. '50000 token/s'.")
-@click.option("--late", type=Number(), help="Ratio of a later card price to today's, e.g. 2.")
+@click.option("--late", type=Number(),
+              help="Card price when buying later, relative to today's, e.g. 2.")
 @click.option("--price", metavar="MONEY/h", help="Price per card-hour; requires --against.")
 @click.option("--card-price", metavar="MONEY", help="Purchase price per card; requires --demand.")
 def command(scenario: str, settings: tuple[str, ...], quantity: str | None,

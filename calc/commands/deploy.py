@@ -27,10 +27,10 @@ from catalogue.messages import LANGUAGES
 @output_option("Output directory: new, empty, or unmodified earlier output of deploy.", "DIR",
                required=True)
 @click.option("--engine", metavar="NAME@RELEASE", help=(
-    "vllm, vllm-ascend or sglang and its release (default: the deployment's engine)."))
+    "Engine and release; the engine is vllm, vllm-ascend or sglang (default: the deployment's)."))
 @settings_option
 @click.option("--hosts", metavar="NAME,...",
-              help="Names or IP addresses of nodes, prefill nodes first (default: serve-0, ...).")
+              help="Names or IP addresses of servers, prefill first (default: serve-0, ...).")
 @click.option("--flag", "flags", multiple=True, metavar="--NAME[=VALUE]",
               help="Extra argument of the engine, e.g. --flag=--trust-remote-code (repeatable).")
 @click.option("--env", "variables", multiple=True, metavar="NAME=VALUE",

@@ -18,10 +18,10 @@ from catalogue.reading.files import display_path, store
 def command(write: bool) -> View:
     """Estimate the model error for each class of system; prediction intervals are based on it.
 
-    Errors are standard deviations in log units: 'down' and 'up' are the spread below and above the
-    prediction across the systems of a class, 'within' that among the rows of one system. 'inside'
-    counts rows within the interval estimated from the other systems (leave-one-out). The error
-    grows with each doubling of the load beyond the measured range.
+    Errors are standard deviations in log units: 'down' and 'up' are the spreads below and above the
+    prediction across the systems of a class, 'within' is the spread among the rows of one system.
+    'inside' counts rows within the interval estimated from the other systems (leave-one-out). The
+    error grows with each doubling of the load beyond the measured range.
     """
     from calc.evidence.discrepancy import as_json, estimate, with_estimates  # loads SciPy, pandas
 

@@ -108,7 +108,7 @@ scenario_argument = click.argument("scenario", metavar="DEPLOYMENT", callback=un
 
 LIMITS = {
     "ttft": ("TIME", "TTFT limit on the mean ('2 s') or a percentile ('p90 2 s')."),
-    "tpot": ("TIME", "TPOT limit on the mean ('50 ms', '30 tok/s') or a percentile.")}
+    "tpot": ("TIME", "TPOT limit on the mean ('50 ms', '30 token/s') or a percentile.")}
 PLAN_OPTIONS = {
     "model": ("NAME|FILE", "Model: a catalogue name, e.g. deepseek-r1, or your own file."),
     "card": ("NAME|FILE", "Card: a catalogue name, e.g. h200, or your own file."),
@@ -247,6 +247,6 @@ def refuse_too_long(where: str, model: Model, longest: float | None) -> None:
 def limit_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--ttft`` and ``--tpot``, the latency limits of requests."""
     function = click.option("--tpot", type=Number("s/token", above=True), metavar="TIME", help=(
-        "TPOT limit, e.g. '50 ms' or '20 tok/s' (default: the deployment's, if any)."))(function)
+        "TPOT limit, e.g. '50 ms' or '20 token/s' (default: the deployment's, if any)."))(function)
     return click.option("--ttft", type=Number("s", above=True), metavar="TIME", help=(
         "TTFT limit, e.g. '2 s' (default: the deployment's, if any)."))(function)

@@ -50,7 +50,8 @@ LEGEND = (
              sections=("details",))
 @plan_options("goal", OPTIONS)
 @click.option("--confidence", "sure", metavar="SHARE", help=(
-    "Minimum share of samples that meet the limits (default: from the goal)."))
+    "Minimum probability that the limits are met, given the uncertainty of the inputs, e.g. 0.8 "
+    "(default: from the goal)."))
 @partial(settings_option, what="goal", example="space.pools=one")
 @click.option("--any-engine", is_flag=True, help="Include deployments that no engine supports.")
 @click.option("--any-format", is_flag=True, help="Include formats without a checkpoint.")

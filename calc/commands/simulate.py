@@ -52,13 +52,13 @@ COUNT = Number("request", 1, integer=True)
 @click.option("--turns", type=Number("1", 1, integer=True), help=(
     "Turns per conversation, each repeating the earlier ones; needs --users (default: 1)."))
 @click.option("--begin", type=click.Choice(("spread", "together")), help=(
-    "Start users over one request cycle, or all at once (default: spread)."))
+    "Stagger the users' starts over one request cycle, or start all at once (default: spread)."))
 @click.option("--ramp", type=Number("s"), help="Time over which users start; replaces --begin.")
 @click.option("--policy", type=click.Choice(("mixed", "prefill-first")), help=(
     "Mix prefill and decode in one step, or run prefill first (default: from the deployment)."))
 @click.option("--prefill-coordination", type=click.Choice(get_args(Coordination)), help=(
-    "Prefill on ranks that share experts: start at once, wait for the other ranks, or admit no "
-    "request while a rank is full (default: from the deployment)."))
+    "When expert-parallel ranks start prefill: at once (eager), with the other ranks (delay), or "
+    "only while no rank is full (balance) (default: from the deployment)."))
 @click.option("--max-num-seqs", type=COUNT, default=f"{MOST_SEQUENCES}",
               help="Maximum concurrent requests per replica.")
 @seed_option

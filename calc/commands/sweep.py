@@ -30,8 +30,9 @@ SHOWN = 16  # rows of the table, without --details
     "plan.yml --axis workload.input_tokens=1024..131072:x2 --all -o parts", sections=("details",))
 @scenario_argument
 @click.option("--axis", "axes", multiple=True, metavar="KEY=VALUES", help=(
-    "Key or input symbol to vary (repeatable). VALUES: 1,2,4; 1..64; ratio 1..64:x2; step "
-    "0..1:+0.1; count 1..9:/5. Keys that vary together: device+cluster.node=A+B,C+D."))
+    "Key or input symbol to vary (repeatable). VALUES: a list 1,2,4; whole numbers 1..64; "
+    "multiples 1..64:x2; steps 0..1:+0.1; five values 1..9:/5. Keys that vary together: "
+    "device+cluster.node=A+B,C+D."))
 @settings_option
 @click.option("--min", "smallest", multiple=True, metavar="NAME", help=(
     "Minimise this quantity (repeatable; default: minimise TPOT and TTFT, maximise throughput "
