@@ -109,7 +109,7 @@ def way(word: str, goal: bool = False, beside: Mapping[Any, Any] | None = None) 
     if goal and name in _keys("searches"):
         return None
     advice = (_keys("instead_in_goals").get(name) if goal else None) or _keys("instead").get(name)
-    if advice or name in _keys("deployments") or name not in _engine_options():
+    if advice or name in {*_keys("deployments"), *OPTIONS} or name not in _engine_options():
         return advice
     return f"no prediction depends on this option of {_engine_options()[name]}, remove it"
 
