@@ -132,14 +132,15 @@ def cell_text(item: Any) -> str:
 @cli_command("show", "h200", "deepseek-v3", "vllm max-num-seqs", "card.yml",
              sections=("details",))
 @click.argument("name")
-@click.argument("flags", nargs=-1, metavar="[FLAG]...")
+@click.argument("flags", nargs=-1, metavar="[SYMBOL]...")
 @click.option("--release", metavar="RELEASE", help="For an engine, show only this release.")
 def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View:
-    """Show an entry: each value with its source and how it is known.
+    """Show an entry: each value with its source and kind (vendor, measured, derived, ...).
 
     NAME may also be a file, or KIND/NAME if the name exists in several kinds.
 
-    For an engine, FLAG shows which releases have that argument, environment variable or metric.
+    For an engine, SYMBOL is an argument, environment variable or metric: prints the releases that
+    have it.
     """
     kind, reference = kind_and_reference(name)
     if kind == "engines":
@@ -272,5 +273,6 @@ def new_command(kind: str, output: str | None) -> View:
     if output is None:
         return View(text.rstrip("\n"), {"template": name, "text": text})
     store(Path(output), text, replace=False)
-    return View(f"{output} written; edit it, then `will-it-fit check {output}`.",
+    then = "dev kernels list --tables" if name == "kernels" else "check"
+    return View(f"{output} written; edit it, then `will-it-fit {then} {output}`.",
                 {"template": name, "files": [output]})

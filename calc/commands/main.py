@@ -29,7 +29,7 @@ Commands = dict[str, tuple[str, str]]  # name -> module of this package, one lin
 GROUPS: dict[str, Commands] = {
     "Analyse": {
         "estimate": ("estimate", "Does a deployment fit? How fast is it? What limits it?"),
-        "search": ("search", "Find the best deployments for a number of users and latency limits."),
+        "search": ("search", "Find the best deployments for given users and latency limits."),
         "simulate": ("simulate", "Simulate requests step by step: latency percentiles, goodput."),
         "cost": ("cost", "Cost per token, energy, cost of ownership; break-even against an API."),
         "capacity": ("capacity", "Replicas for a day's traffic; spare servers; KV-cache tiers."),
@@ -88,7 +88,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "sh
 dev = LazyGroup({"Commands": DEV}, name="dev", context_settings=SETTINGS, help=(
     "Maintain the catalogue: check claims and predictions, fit models."))
 cli = LazyGroup(GROUPS, name=SCRIPT, context_settings=SETTINGS, help="""
-Predict memory, latency, throughput and cost of DeepSeek-class models on any card.
+Predict memory, latency, throughput and cost of large language models on any card.
 
 \b
   will-it-fit estimate --model deepseek-r1 --card h200 --cards 8 --users 64 --input 2k --output 1k

@@ -118,7 +118,7 @@ PLAN_OPTIONS = {
     "output": ("TOKENS", "Mean output length in tokens (default: 512)."),
     "engine": ("NAME[@RELEASE]", "Engine (default: the newest release that runs the model)."),
     "precision": ("NAME|FILE", "Weight format (default: as published)."),
-    "layout": ("LAYOUT", "Parallel layout, e.g. TP8, TP4xDP2/EP8 (default: the first that fits)."),
+    "layout": ("LAYOUT", "Parallel layout, e.g. TP8, TP4xDP2/EP8 (default: TP of a server)."),
     "hits": ("SHARE", "Share of prompt tokens found in the prefix cache, e.g. 50% (default: 0)."),
     **LIMITS}
 """Option -> metavar and help, of a deployment that no file describes."""
