@@ -79,7 +79,8 @@ def command(scenario: str, settings: tuple[str, ...], day_load: str, scaling: bo
     """How many replicas does a day's traffic need? How do failures, caches and more cards change
     that?
 
-    DEPLOYMENT is a catalogue name (`will-it-fit list deployments`) or your own file.
+    Requires --daily-requests, --daily-users or --scaling. DEPLOYMENT is a catalogue name
+    (`will-it-fit list deployments`) or your own file.
     """
     from calc.capacity.answers import capacity_answer, limits_of
 

@@ -26,7 +26,7 @@ from catalogue.messages import LANGUAGES
 @scenario_argument
 @output_option("Output directory: new, empty, or unmodified earlier output of deploy.", "DIR",
                required=True)
-@click.option("--engine", metavar="NAME@RELEASE", help=(
+@click.option("--engine", metavar="NAME[@RELEASE]", help=(
     "Engine and release; the engine is vllm, vllm-ascend or sglang (default: the deployment's)."))
 @settings_option
 @click.option("--hosts", metavar="NAME,...",

@@ -57,8 +57,8 @@ OF_BOTH = (*LATENCIES, "tpot", "output_throughput")  # what one of two pools alo
 @plan_options()
 @settings_option
 @lengths_options
-@click.option("--engines", metavar="A,B", help="Compare engines, each NAME@RELEASE.")
-@click.option("--calibration", metavar="NAME", help=(
+@click.option("--engines", metavar="A,B", help="Compare engines, each NAME[@RELEASE].")
+@click.option("--calibration", metavar="NAME|FILE", help=(
     "Apply a calibration (`will-it-fit list calibrations`)."))
 @click.option("--alternatives", is_flag=True, help=(
     "Find better deployments on the same cards (default: only if this one does not fit)."))

@@ -24,9 +24,9 @@ FIELDS = {"used": "used", "implied": "not stated as such, see the comments",
 @click.argument("config")
 @output_option("Write to FILE (default: standard output).")
 @click.option("--name", metavar="NAME", help="Name (default: from the configuration or path).")
-@click.option("--source", metavar="TEXT",
+@click.option("--source", metavar="KEY|TEXT",
               help="Source of the configuration (default: model name and file date).")
-@click.option("--family", metavar="FILE", help="Architecture file (default: chosen by model_type).")
+@click.option("--family", metavar="FILE", help="Model family file (default: chosen by model_type).")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(config: str, output: str | None, name: str | None, source: str | None,
             family: str | None, force: bool) -> View:

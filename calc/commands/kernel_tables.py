@@ -26,7 +26,7 @@ def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
                        ("operator", "Only this operator.")):
         function = click.option(f"--{name}", metavar="NAME", help=text)(function)
     return click.option("--tables", required=True, metavar="PATH", help=(
-        "Tables (`will-it-fit new kernels`), or systems/data of aiconfigurator."))(function)
+        "Tables (`will-it-fit new kernels`), or systems/data of NVIDIA aiconfigurator."))(function)
 
 
 @cli_command("dev kernels list", "--tables params/templates/kernels.csv")

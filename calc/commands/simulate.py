@@ -38,11 +38,11 @@ COUNT = Number("request", 1, integer=True)
 @settings_option
 @click.option("--rate", type=Number("request/s", above=True), help=(
     "Mean rate of Poisson arrivals [request/s], e.g. 0.5 (default: from the deployment)."))
-@click.option("--users", type=COUNT, help="Users, each with one request at a time (no --rate).")
+@click.option("--users", type=COUNT, help="Users with one request at a time each; excludes --rate.")
 @think_time_option
 @click.option("--requests", type=COUNT, help=(
     f"Number of requests to simulate (default: {REQUESTS:,}, at least {TURNS} per user)."))
-@click.option("--duration", type=Number("s"), help="Duration of arrivals; replaces --requests.")
+@click.option("--duration", type=Number("s"), help="Duration of arrivals; excludes --requests.")
 @limit_options
 @lengths_options
 @click.option("--prefix-tokens", type=Number("token", 1, integer=True), help=(
@@ -53,7 +53,7 @@ COUNT = Number("request", 1, integer=True)
     "Turns per conversation, each repeating the earlier ones; needs --users (default: 1)."))
 @click.option("--begin", type=click.Choice(("spread", "together")), help=(
     "Stagger the users' starts over one request cycle, or start all at once (default: spread)."))
-@click.option("--ramp", type=Number("s"), help="Time over which users start; replaces --begin.")
+@click.option("--ramp", type=Number("s"), help="Time over which users start; excludes --begin.")
 @click.option("--policy", type=click.Choice(("mixed", "prefill-first")), help=(
     "Mix prefill and decode in one step, or run prefill first (default: from the deployment)."))
 @click.option("--prefill-coordination", type=click.Choice(get_args(Coordination)), help=(

@@ -37,9 +37,10 @@ SHOWN = 16  # rows of the table, without --details
 @click.option("--min", "smallest", multiple=True, metavar="NAME", help=(
     "Minimise this quantity (repeatable; default: minimise TPOT and TTFT, maximise throughput "
     "per card)."))
-@click.option("--max", "largest", multiple=True, metavar="NAME", help="Maximise NAME (repeatable).")
+@click.option("--max", "largest", multiple=True, metavar="NAME", help=(
+    "Maximise this quantity (repeatable). Names: `will-it-fit estimate DEPLOYMENT --csv`."))
 @click.option("--best", type=Number(integer=True), metavar="COUNT", help=(
-    "Keep the COUNT best by a single objective (default: the Pareto front)."))
+    "Keep the COUNT best by one objective, a single --min or --max (default: the Pareto front)."))
 @click.option("--all", "every", is_flag=True, help="Keep every deployment that fits; requires -o.")
 @click.option("--quantity", "quantities", multiple=True, metavar="NAME",
               help="Also print this quantity (repeatable).")
