@@ -60,6 +60,7 @@ class SteadyState:
             ``calc.serving.evaluate.doubt_words``;
             empty where the closed form holds.
         keeps_up: whether the queue has a bound.
+        most: rate of arrivals beyond which it has none [request/s], where that is exceeded.
     """
 
     arrivals: str | None
@@ -68,6 +69,7 @@ class SteadyState:
     cache: dict[str, float]
     doubts: tuple[str, ...] = ()
     keeps_up: bool = True
+    most: float | None = None
 
 
 def steady_state(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[str, Any]
@@ -112,8 +114,9 @@ def steady_state(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapp
     # a prompt in another pool takes no place of those that decode
     placed = rates * (stays - (firsts if inputs["separate_pools"] else 0.0))
     reached = np.maximum.accumulate(np.broadcast_to(results[name], counts.shape))
-    if wanted > np.interp(most, placed, reached):
-        return SteadyState(workload.arrivals, most, {}, {}, keeps_up=False)
+    largest = float(np.interp(most, placed, reached))
+    if wanted > largest:
+        return SteadyState(workload.arrivals, most, {}, {}, keeps_up=False, most=largest)
     values, cache = (
         {key: float(np.interp(wanted, reached, np.broadcast_to(results[key], counts.shape)))
          for key in names} for names in (STEADY, CACHE))

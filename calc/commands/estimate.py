@@ -166,7 +166,9 @@ def load_tables(result: Estimate) -> list[Block]:
     if result.unasked or result.steady is None:
         return []
     if not result.steady.keeps_up:
-        return ["Requests arrive faster than they finish: the queue grows without bound."]
+        return ["Requests arrive faster than they finish: the queue grows without bound beyond "
+                f"{human(result.steady.most, 'request/s')}, with at most "
+                f"{human(result.in_flight, 'request')} in flight."]
     benches = {burst: name for name, burst in OF_BENCHES.items()}
     return [Table(("", "steady state", "all at once", "mean of a benchmark"), [
         (heading(burst), *(result.reported.get(name) for name in (

@@ -65,6 +65,8 @@ def test_open_arrivals_have_the_requests_of_their_rate_in_flight(share):
     assert found.keeps_up
     beyond = arriving(AWQ, 1.1 * most)[0]
     assert (beyond.keeps_up, beyond.values, beyond.cache) == (False, {}, {})
+    assert beyond.most == pytest.approx(most, rel=0.02)
+    assert arriving(AWQ, 0.999 * beyond.most)[0].keeps_up
     alone, everything = calc.evaluate(inputs | {"concurrency": 1}, "mla"), steady(AWQ)[2]
     assert alone["steady_tpot"] < found.values["steady_tpot"] < 1.02 * everything["steady_tpot"]
 
