@@ -30,10 +30,16 @@ LONG, SURE = 6, 0.88  # letters of a word that may be mistyped, and similarity
 
 
 @functools.cache
+def _section(name: str) -> dict[str, str]:
+    """A section of the file, read once."""
+    section: dict[str, str] = yamlfile.read(ROOT / "synonyms.yml").data[name]
+    return section
+
+
+@functools.cache
 def _keys(section: str) -> dict[str, str]:
     """Word of other tools -> what a section of the file says that it means."""
-    stated = yamlfile.read(ROOT / "synonyms.yml").data[section]
-    return {word: str(key) for key, words in stated.items() for word in words.split()}
+    return {word: str(key) for key, words in _section(section).items() for word in words.split()}
 
 
 @functools.cache
@@ -130,8 +136,7 @@ def key_meant(word: str, goal: bool = False) -> str | None:
         name = part
     near = [name] if name in keys or len(name) < LONG else nearest_names(name, keys, 1, SURE)
     key = keys.get(near[0]) if near else None
-    of_goals = yamlfile.read(ROOT / "synonyms.yml").data["goals"] if goal else {}
-    return of_goals.get(key or name, key)
+    return _section("goals").get(key or name, key) if goal else key
 
 
 def value_meant(word: str, choices: Collection[str]) -> str | None:
