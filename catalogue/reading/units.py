@@ -191,7 +191,7 @@ def price_ends(text: str, unit: str) -> tuple[float, float, str]:
     Raises ValueError (one clause) for what is no price of these dimensions above 0.
     """
     ends, per = text.split(SPREAD), unit.partition("/")[2]
-    shown = unit.replace("/s", "/h")
+    usual = unit.replace("/s", "/h")
     try:
         _, written = split(ends[-1])
         currency = written.partition("/")[0]
@@ -202,11 +202,11 @@ def price_ends(text: str, unit: str) -> tuple[float, float, str]:
         low = float(parse(f"{ends[0]} {written}", si_unit)) if ends[1:] else high
     except ValueError as error:
         cause = str(error).partition(", expected")[0]
-        such = _near(text, unit) or f" such as 2 {shown} or 1.5{SPREAD}2.5 {shown}"
+        such = _near(text, unit) or f" such as 2 {usual} or 1.5{SPREAD}2.5 {usual}"
         raise ValueError(f"{cause}, expected a price in USD or CNY{such}") from None
     if len(ends) > 2 or not 0 < low <= high:
         raise ValueError(f"'{text[:60]}' is out of range, expected one above 0, or both ends, the "
-                         f"lower first, such as 1.5{SPREAD}2.5 {shown}")
+                         f"lower first, such as 1.5{SPREAD}2.5 {usual}")
     return low, high, si_unit
 
 
