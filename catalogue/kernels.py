@@ -91,7 +91,7 @@ def published(model: Model, precision: Precision, engine: str | None = None,
 
 
 def unpublished(model: Model, precisions: Iterable[str]) -> str | None:
-    """That no checkpoint of a model is known in some formats, and which are; None if all are."""
+    """Error message for formats in which no checkpoint of a model is published; else None."""
     lacking = [name for name in precisions
                if not published(model, library.load("precisions", name))]
     own = [published_precision(model), *(of.id for of, _ in checkpoints(model))]

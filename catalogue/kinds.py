@@ -119,8 +119,8 @@ def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | N
 
 
 def _means_key(kind: str, key: Any, value: Any) -> bool:
-    """Whether other tools' word for a key is one of a goal, or of a deployment, which lists none.
-    """
+    """Whether a key is another tool's name for one of a goal, or of a deployment, which has no
+    lists."""
     return (kind == "goals" and key_meant(str(key), goal=True) is not None) or (
         kind == "scenarios" and not isinstance(value, list) and key_meant(str(key)) is not None)
 

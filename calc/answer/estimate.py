@@ -248,7 +248,7 @@ class Estimate:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether requests are served no slower than they arrive."""
+        """Whether the service rate is at least the arrival rate."""
         return bool(self.unasked) or self.steady is None or self.steady.keeps_up
 
     @property

@@ -344,7 +344,7 @@ class Service:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether requests are served no slower than they arrive."""
+        """Whether the service rate is at least the arrival rate."""
         return self.pair.loop.keeps_up if self.pair else self.answers[0].keeps_up
 
     @property
