@@ -18,7 +18,7 @@ from catalogue.reading.units import COUNTING
 from notebooks.derive.formulas.exported import DerivationError, all_values, formula_of
 from notebooks.derive.formulas.symbols import latex_of_numbers, symbol
 from notebooks.derive.formulas.trees import from_tree
-from notebooks.show.display import display_each, show
+from notebooks.show.display import display_each, markdown
 from notebooks.show.numbers import fmt_int, fmt_quantity, fmt_sig
 
 PLAIN = 10**7  # numbers below are written out, others as a power of ten
@@ -92,7 +92,7 @@ def worked(name: str, scenario: str, what: tuple[str, str] | None = None,
                                      for symbol in expr.free_symbols})
     en, zh = what or (chosen.model.name["en"], chosen.model.name["zh"])
     shown = f"${filled} =$ " if len(filled) <= LINE else ""
-    show(*(f"{what}{colon}{shown}**{fmt_quantity(values[name], stored.unit, lang)}**"
+    markdown(*(f"{what}{colon}{shown}**{fmt_quantity(values[name], stored.unit, lang)}**"
            for what, colon, lang in ((en, ": ", "en"), (zh, "：", "zh"))))
 
 

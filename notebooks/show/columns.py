@@ -101,9 +101,9 @@ def in_dropdown(texts: Sequence[str], title: str | tuple[str, str] | None) -> Se
 
 
 def _numeric(value: Any) -> bool:
-    text = str(value).lstrip("*−–-")
+    text = str(value[0] if isinstance(value, tuple) else value).lstrip("*−–-")
     return isinstance(value, (int, float)) or (
-        isinstance(value, str) and (not text or text[0].isdigit()))
+        isinstance(value, (str, tuple)) and (not text or text[0].isdigit()))
 
 
 def _cell(value: Any, lang: int) -> str:

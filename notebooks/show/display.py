@@ -91,7 +91,7 @@ def display_each(make: Callable[[str], Any]) -> None:
         display(make(lang), metadata={"lang": lang})
 
 
-def show(en: str, zh: str) -> None:
+def markdown(en: str, zh: str) -> None:
     """Markdown in both languages; the page of a language keeps its own.
 
     The one way of words onto a page: what a file has of signs is revealed here, as text.
@@ -125,7 +125,7 @@ def table(rows: Iterable[Row], columns: Mapping[str, Any] | Iterable[Column],
     classes = " ".join(["sortable"] * sortable + ["full-width"] * wide + ["turned"] * turned)
     if classes:
         texts = [f":::{{div}} {classes}\n\n{text}\n\n:::" for text in texts]
-    show(*in_dropdown(texts, folded))
+    markdown(*in_dropdown(texts, folded))
 
 
 @contextmanager
@@ -149,7 +149,7 @@ def folded(en: str, zh: str) -> Iterator[None]:
                 texts[lang].append(output.data[MARKDOWN])
     if not any(texts.values()):
         return
-    show(*(f"{FENCE}{{dropdown}} {title}\n\n" + "\n\n".join(texts[lang]) + f"\n\n{FENCE}"
+    markdown(*(f"{FENCE}{{dropdown}} {title}\n\n" + "\n\n".join(texts[lang]) + f"\n\n{FENCE}"
            for lang, title in zip(LANGUAGES, (en, zh), strict=True)))
 
 
@@ -243,7 +243,7 @@ def law(left: str, expr: sympy.Expr, label: str | None = None, variant: str | No
     used = dict.fromkeys([*filter(None, [of]), *sorted(s.name for s in expr.free_symbols)])
     if new := [name for name in used if name in known and name not in _introduced]:
         _introduced.update(dict.fromkeys(new))
-        show(*(comma.join(f"${known[n].latex}${colon}{getattr(known[n], lang)}" for n in new) + stop
+        markdown(*(comma.join(f"${known[n].latex}${colon}{getattr(known[n], lang)}" for n in new) + stop
                for lang, stop, colon, comma in (("en", ".", ": ", "; "), ("zh", "。", "：", "；"))))
 
 
@@ -286,20 +286,25 @@ def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
     return result
 
 
-def figure(key: str, picture: Callable[[str], Figure | Drawing]) -> None:
+def figure(key: str, picture: Callable[[str], Figure | Drawing],
+           frame: pandas.DataFrame | None = None) -> None:
     """Glue a figure, drawn once per language, under ``key_en`` and ``key_zh``.
 
-    A plot becomes an image, a diagram a part of the page itself.
+    A plot becomes an image, a diagram a part of the page itself. The frame is its CSV; without one
+    the CSV is read from what is drawn.
     """
     for lang in _spoken:
-        glue(f"{key}_{lang}", _shown(picture(lang)), display=False)
+        glue(f"{key}_{lang}", _shown(picture(lang), frame), display=False)
 
 
-def _shown(drawn: Figure | Drawing) -> HTML | figures.Plot:
+def _shown(drawn: Figure | Drawing, frame: pandas.DataFrame | None) -> HTML | figures.Plot:
     """What is drawn as an output; in the book it brings its numbers, see ``book/_ext``."""
+    data = "" if frame is None else frame.to_csv(
+        index=any(name is not None for name in frame.index.names),
+        float_format=f"%.{figures.CSV_DIGITS}g", lineterminator="\n")
     if isinstance(drawn, Drawing):
-        return HTML(drawn.svg(), metadata=_beside(drawn.numbers))
-    return figures.Plot(figures.svg(drawn), metadata=_beside(figures.plotted_csv(drawn)))
+        return HTML(drawn.svg(), metadata=_beside(data or drawn.numbers))
+    return figures.Plot(figures.svg(drawn), metadata=_beside(data or figures.plotted_csv(drawn)))
 
 
 def _beside(numbers: str) -> dict[str, str] | None:
@@ -370,12 +375,12 @@ class Footnotes:
         """The list, in both languages; folded under a title, if there is one."""
         texts = ["\n".join(f"{number}. {text[index]}" for text, number in self._found.items())
                  for index in range(len(LANGUAGES))]
-        show(*in_dropdown(texts, folded))
+        markdown(*in_dropdown(texts, folded))
 
 
-def draw(picture: Callable[[str], Figure | Drawing]) -> None:
-    """Show a figure at once, drawn once per language; the page of a language keeps its own."""
-    display_each(lambda lang: _shown(picture(lang)))
+def draw(picture: Callable[[str], Figure | Drawing], frame: pandas.DataFrame | None = None) -> None:
+    """Show a figure at once, drawn once per language; its CSV as of :func:`figure`."""
+    display_each(lambda lang: _shown(picture(lang), frame))
 
 
 def friendly() -> None:

@@ -30,7 +30,7 @@ from notebooks.derive.formulas.exported import (
 )
 from notebooks.derive.formulas.treelatex import tree_latex
 from notebooks.show import display
-from notebooks.show.display import LANGUAGES, Text, in_dropdown, show
+from notebooks.show.display import LANGUAGES, Text, in_dropdown, markdown
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_power, fmt_sig
 
 common = messages("common")
@@ -90,7 +90,7 @@ def document_formulas(chapter: str, only: Sequence[str] = (), folded: Text | Non
         folded: title under which they are folded, a text or a pair, if they are.
     """
     formulas = formulas_of(chapter, only)
-    show(*in_dropdown(join(("\n\n",) * 2, map(_block, formulas)), folded))
+    markdown(*in_dropdown(join(("\n\n",) * 2, map(_block, formulas)), folded))
 
 
 def sides(formula: DocumentFormula) -> tuple[str, str | None]:

@@ -55,6 +55,7 @@ CARDS = {"h200": 4, "h20": 0, "h800": 5, "h100": 11, "b200": 2, "b300": 9, "910b
          "950": 6, "mi3": 3, "a100": 10, "l20": 7}
 TINTS = (1.0, 0.7, 0.5, 0.35)  # opacity of the first, second … part of one kind
 WIDTH = 7.2
+FAINT = 0.15  # opacity of an interval
 POINTS_PER_INCH = 72
 DECADE = 10.0
 NARROW = 30.0  # ratio of a logarithmic axis' ends up to which 2 and 5 bear numbers too
@@ -135,7 +136,7 @@ def band(axes: Axes, across: Any, amount: Any, scale: float = 1.0, **line: Any) 
     """A line with its interval behind it: ``value``, ``low`` and ``high`` of an amount, scaled."""
     drawn, = axes.plot(across, scale * amount.value, **line)
     axes.fill_between(across, scale * amount.low, scale * amount.high, color=drawn.get_color(),
-                      alpha=0.15, lw=0)
+                      alpha=FAINT, lw=0)
 
 
 def ticks(axis: Axis, values: Sequence[float], **options: Any) -> None:

@@ -27,7 +27,7 @@ from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.card import command
 from notebooks.pages.derivations.diagrams import goals
-from notebooks.show.display import figure, in_dropdown, number, numbers, show, table
+from notebooks.show.display import figure, in_dropdown, markdown, number, numbers, table
 from notebooks.show.numbers import fmt_bytes, fmt_percent, fmt_quantity, fmt_sig
 
 common = messages("common")
@@ -258,7 +258,7 @@ def instead(document: str) -> None:
               folded=say("every-other-plan"), first=OPEN_ROWS)
     if lines:
         block = "```bash\n{}\n```".format("\n".join(lines))
-        show(*in_dropdown([block, block], say("command-of-each-that-search")))
+        markdown(*in_dropdown([block, block], say("command-of-each-that-search")))
 
 
 def _recommended_first(document: Document) -> list[tuple[Family, Scenario]]:

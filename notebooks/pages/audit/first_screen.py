@@ -15,7 +15,7 @@ from notebooks.pages.audit.consequences import DECISION, NUMBER, STOPS, weights
 from notebooks.pages.audit.document import Page
 from notebooks.pages.audit.subjects import usable
 from notebooks.pages.audit.words import GROUPS, addressed, group, limit_of, printed
-from notebooks.show.display import show
+from notebooks.show.display import markdown
 from notebooks.show.long_table import Cell, strip
 
 common = messages("common")
@@ -35,7 +35,7 @@ def _listed(lines: Sequence[Pair]) -> None:
     """Sentences as a list as wide as the page's tables, one alone as it is."""
     points = lines if len(lines) == 1 else [(f"- {en}", f"- {zh}") for en, zh in lines]
     en, zh = join(("\n",) * 2, points)
-    show(f":::{{div}} full-width\n\n{en}\n\n:::", f":::{{div}} full-width\n\n{zh}\n\n:::")
+    markdown(f":::{{div}} full-width\n\n{en}\n\n:::", f":::{{div}} full-width\n\n{zh}\n\n:::")
 
 
 def parts(page: Page) -> None:

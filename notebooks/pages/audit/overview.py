@@ -22,7 +22,7 @@ from notebooks.pages.audit.words import (
     interval_text,
     right,
 )
-from notebooks.show.display import Text, draw, number, show, table
+from notebooks.show.display import Text, draw, markdown, number, table
 from notebooks.show.documents import ADDRESS
 from notebooks.show.long_table import Linked, rows_table
 from notebooks.show.numbers import fmt_int, fmt_percent
@@ -44,7 +44,7 @@ def answer() -> None:
     number("a-claims", total)
     for key, kind in (("a-holds", HOLDS), ("a-wrong", WRONG), ("a-open", OPEN)):
         number(key, count[kind] / total, fmt_percent, digits=0)
-    show(*say("all-documents", total=fmt_int(total), right=fmt_percent(count[HOLDS] / total, 0),
+    markdown(*say("all-documents", total=fmt_int(total), right=fmt_percent(count[HOLDS] / total, 0),
               wrong=fmt_percent(count[WRONG] / total, 0),
               undecided=fmt_percent(count[OPEN] / total, 0)))
     by: dict[str, list[Audited]] = defaultdict(list)
@@ -81,7 +81,7 @@ def contradictions() -> None:
     """Every contradiction with an address, its claims linked, and what is right."""
     found = everything().contradictions
     count = Counter(each.kind for each in found)
-    show(*say("they-contradict-each-other", count=fmt_int(len(found)),
+    markdown(*say("they-contradict-each-other", count=fmt_int(len(found)),
               values=fmt_int(count[VALUES]), numbers=fmt_int(count[NUMBERS]),
               settings=count[SETTING]))
     rows = {row.id: row for row in everything().rows}

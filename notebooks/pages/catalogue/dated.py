@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from catalogue.messages import messages
 from catalogue.reading.values import sources
 from catalogue.shipped import values_of
-from notebooks.show.display import show
+from notebooks.show.display import markdown
 
 say = messages("pages/catalogue/dated")
 
@@ -48,5 +48,5 @@ def as_of(*entries: Any) -> None:
     """Say from when to when the sources of some entries are; nothing where none has a date."""
     found = dates(*entries)
     if found.newest:
-        show(*say("as-of", newest=found.newest, oldest=found.oldest, undated=found.undated,
+        markdown(*say("as-of", newest=found.newest, oldest=found.oldest, undated=found.undated,
                   read=found.read, same=found.oldest == found.newest))

@@ -14,7 +14,7 @@ from catalogue.reading.values import Value
 from notebooks.pages.catalogue.dated import as_of
 from notebooks.pages.catalogue.runs import formats_table
 from notebooks.pages.catalogue.tables import hardware, mechanisms
-from notebooks.show.display import Footnotes, citation, draw, show, sourced, table, written
+from notebooks.show.display import Footnotes, citation, draw, markdown, sourced, table, written
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_written
 
 common = messages("common")
@@ -46,18 +46,18 @@ def at_a_glance(card: Device) -> None:
     by = maker[0], f"{maker[1]} " if maker[1].isascii() else maker[1]
     if card.type == "host":
         speed = human(card.memory_bandwidth.value, "B/s", digits=4)
-        show(*say("host-in-a-sentence", speed=speed, maker=by))
+        markdown(*say("host-in-a-sentence", speed=speed, maker=by))
     else:
         _accelerator(card, by)
     if told := announced([card]):
-        show(*told)
+        markdown(*told)
     if card.announced and card.announced.note:
-        show(card.announced.note["en"], card.announced.note["zh"])
+        markdown(card.announced.note["en"], card.announced.note["zh"])
     if card.note:
-        show(card.note["en"], card.note["zh"])
+        markdown(card.note["en"], card.note["zh"])
     if card.dies and card.die:
         die = catalogue.load_device(card.die)
-        show(*say("package-of-dies", dies=int(card.dies.value), die=die.id,
+        markdown(*say("package-of-dies", dies=int(card.dies.value), die=die.id,
                   name=(die.name["en"], die.name["zh"])))
     as_of(card, hardware.benchmarks(card))
 
@@ -71,9 +71,9 @@ def deployments(card: Device) -> None:
              "model": pair(one.model.name), "cards": one.devices,
              "stored": pair(one.precision.name)} for family, one in first if one]
     if not rows:
-        show(*say("no-deployment-names-this-card"))
+        markdown(*say("no-deployment-names-this-card"))
         return
-    show(*say("deployments-that-name-this-card"))
+    markdown(*say("deployments-that-name-this-card"))
     table(rows, {"title": common("deployment"), "cards": common("number-of-cards"),
                  "model": common("model"), "stored": common("stored-as")})
 
@@ -89,7 +89,7 @@ def _accelerator(card: Device, maker: Pair) -> None:
     memory = fmt_bytes(size, "GiB", 0 if size % 2**30 == 0 else 1)
     speed, once = human(bandwidth, "B/s", digits=4), fmt_fixed(size / bandwidth * 1e3, 0)
     rows = fmt_fixed(ridge * hardware.WEIGHT_BYTES[dtype] / 2, 0)
-    show(*say("card-in-a-sentence", memory=memory, speed=speed, peak=peak, dtype=dtype.upper(),
+    markdown(*say("card-in-a-sentence", memory=memory, speed=speed, peak=peak, dtype=dtype.upper(),
               once=once, rows=rows, ridge=fmt_fixed(ridge, 0),
               package=card.dies is not None, maker=maker))
 
@@ -103,21 +103,21 @@ def disagreements(card: Device) -> None:
     """Other figures that sources give for the same values."""
     disputed = hardware.disagreements(card)
     if not disputed:
-        show(*say("no-other-figures-were-found"))
+        markdown(*say("no-other-figures-were-found"))
         return
-    show(*say("factor-is-other-figure-over"))
+    markdown(*say("factor-is-other-figure-over"))
     table(map(hardware.disputed_row, disputed), hardware.DISPUTED, wide=True)
 
 
 def roofline(card: Device) -> None:
     """Attainable rate over operations per byte, with the matmuls measured on it."""
     if not hardware.levels_of(card):
-        show(*say("no-peak-has-a-source"))
+        markdown(*say("no-peak-has-a-source"))
         return
     measured = hardware.benchmarks(card)
     draw(hardware.roofline(card, measured))
     if hardware.matmuls(card, measured):
-        show(*say("points-of-roofline"))
+        markdown(*say("points-of-roofline"))
 
 
 def kernels(card: Device) -> None:
@@ -126,21 +126,21 @@ def kernels(card: Device) -> None:
         formats_table(card, folded=say("which-precisions-run-on-it"))
     measured = hardware.benchmarks(card)
     if measured is None:
-        show(*say("no-measurement-of-its-kernels"))
+        markdown(*say("no-measurement-of-its-kernels"))
         return
     origin = hardware.measured_on(measured, card)
     _where_measured(card, origin)
     if measured.note:
-        show(measured.note["en"], measured.note["zh"])
+        markdown(measured.note["en"], measured.note["zh"])
     if measured.rates:
-        show(*say("rows-and-shares-of-kernels"))
+        markdown(*say("rows-and-shares-of-kernels"))
         notes = Footnotes()
         marks = _marks(notes, (((rate.kernel, rate.dtype, rate.weights, rate.rate.unit), rate.rate)
                                for rate in measured.rates))
         _noted([_rate_row(rate, mark, origin)
                 for rate, mark in zip(measured.rates, marks, strict=True)], RATE, notes)
     if measured.times:
-        show(*say("fixed-costs"))
+        markdown(*say("fixed-costs"))
         table([{"kernel": hardware.KERNELS[entry.kernel], "time": written(entry.time),
                 "source": citation(entry.time)} for entry in measured.times],
               {"kernel": say("cost"), "time": say("time-range"),
@@ -150,10 +150,10 @@ def kernels(card: Device) -> None:
 def _where_measured(card: Device, origin: Device) -> None:
     """On which card the rates were measured, where it is another one."""
     if card.die == origin.id:
-        show(*say("measured-on-one-die", origin=origin.id,
+        markdown(*say("measured-on-one-die", origin=origin.id,
                   name=(origin.name["en"], origin.name["zh"])))
     elif origin is not card:
-        show(*say("measured-on-another-card", origin=origin.id,
+        markdown(*say("measured-on-another-card", origin=origin.id,
                   name=(origin.name["en"], origin.name["zh"])))
 
 
@@ -195,7 +195,7 @@ def collectives(card: Device) -> None:
     operations = measured.collectives if measured else []
     exchanges = measured.expert_exchange if measured else []
     if operations:
-        show(*say("bus-bandwidth-explained"))
+        markdown(*say("bus-bandwidth-explained"))
         notes = Footnotes()
         _noted([{"operation": entry.operation, "ranks": entry.ranks, "nodes": entry.nodes,
                  "payload": entry.payload.written if entry.payload else "",
@@ -203,16 +203,16 @@ def collectives(card: Device) -> None:
                  **_timed(entry.time, entry.bus_bandwidth, notes)}
                 for entry in operations], COLLECTIVE, notes)
     if exchanges:
-        show(*say("expert-exchange-explained"))
+        markdown(*say("expert-exchange-explained"))
         notes = Footnotes()
         _noted([{"phase": PHASES[entry.phase], "mode": MODES[entry.mode], "ranks": entry.ranks,
                  "tokens": entry.tokens, "dtype": (entry.dtype or "").upper(),
                  **_timed(entry.time, entry.bandwidth, notes)} for entry in exchanges],
                EXCHANGE, notes)
     if card.type == "host":
-        show(*say("host-takes-no-part"))
+        markdown(*say("host-takes-no-part"))
     elif not operations and not exchanges:
-        show(*say("no-collectives-were-found"))
+        markdown(*say("no-collectives-were-found"))
 
 
 def _sharing(identifier: str) -> int:
@@ -226,13 +226,13 @@ def priors_of_mechanisms(card: Device) -> None:
     """The mechanisms that an estimate takes for it, with ranges and sources."""
     priors = mechanisms.of_device(card)
     if priors is None:
-        show(*say("no-mechanisms-for-this-type"))
+        markdown(*say("no-mechanisms-for-this-type"))
         return
     sharing = _sharing(priors.id)
     if card.mechanisms is None or sharing > 1:
-        show(*say("values-of-a-class", sharing=sharing,
+        markdown(*say("values-of-a-class", sharing=sharing,
                   name=(priors.name["en"], priors.name["zh"])))
     if priors.note:
-        show(priors.note["en"], priors.note["zh"])
+        markdown(priors.note["en"], priors.note["zh"])
     sourced(mechanisms.rows(priors), wide=True, folded=say("every-mechanism"))
     as_of(priors)

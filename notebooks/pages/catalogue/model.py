@@ -16,7 +16,7 @@ from catalogue.reading.values import Value
 from notebooks.derive.formulas.exported import DerivationError
 from notebooks.pages.catalogue.dated import as_of
 from notebooks.pages.catalogue.tables.models import derived, parameters_in_files
-from notebooks.show.display import citation, show, sourced, table
+from notebooks.show.display import citation, markdown, sourced, table
 from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -99,11 +99,11 @@ def at_a_glance(model: Model, counted: Counts) -> None:
         stored = say("parameters-all-used", total=total)
     # an engine may keep the window alone
     left = say("bytes-in-the-cache", kv=kv, at_most=model.sliding_window is not None)
-    show(*join((" ", ""), (stored, left)))
+    markdown(*join((" ", ""), (stored, left)))
     if model.note:
-        show(model.note["en"], model.note["zh"])
+        markdown(model.note["en"], model.note["zh"])
     if told := underived([model]):
-        show(*told)
+        markdown(*told)
     as_of(model)
 
 
@@ -170,11 +170,11 @@ def published(model: Model, counted: Counts) -> None:
                and (first := getattr(model.published, f"{name}_parameters"))
                for value in (first, *first.others)]
     if not printed:
-        show(*say("no-total-is-published"))
+        markdown(*say("no-total-is-published"))
         return
     if model.num_nextn_predict_layers and model.num_nextn_predict_layers.value:
         copies = model.published is None or model.published.copies
-        show(*(say("files-hold-prediction-layer") if copies
+        markdown(*(say("files-hold-prediction-layer") if copies
                else say("files-hold-layer-without-copies")))
     table([{"what": what, "ours": fmt_int(count), "theirs": fmt_int(value.value),
             "difference": _difference(count, value.value), "source": citation(value)}
@@ -204,4 +204,4 @@ def shapes(model: Model) -> None:
     flags = [name for name in fields if getattr(model, name) is True]
     if flags:
         named = (say("named", name=FLAGS[name], key=name) for name in flags)
-        show(*say("it-also-has", flags=join((", ", "、"), named)))
+        markdown(*say("it-also-has", flags=join((", ", "、"), named)))

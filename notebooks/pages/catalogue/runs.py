@@ -23,7 +23,7 @@ from catalogue.kernels import (
     tables,
 )
 from catalogue.messages import Pair, join, messages, pair
-from notebooks.show.display import cited, show, table
+from notebooks.show.display import cited, markdown, table
 
 common = messages("common")
 say = messages("pages/catalogue/runs")
@@ -43,7 +43,7 @@ def formats_table(card: Device, folded: Pair | None = None) -> None:
     rows = [_row(precision, kernel) for precision in _precisions()
             for kernel in kernels_of(precision, card)]
     if not rows:
-        show(*say("no-engine-runs-on-this-card"))
+        markdown(*say("no-engine-runs-on-this-card"))
         return
     table(rows, {"precision": common("precision"), "engine": say("engine-releases"),
                  "how": say("how"), "kernel": say("kernel-of-experts"),

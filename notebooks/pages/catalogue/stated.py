@@ -9,7 +9,7 @@ from catalogue.engine import engine_names, load_engine
 from catalogue.ledger import Settings, Stated
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.words import revealed
-from notebooks.show.display import cited, section, show, table
+from notebooks.show.display import cited, markdown, section, table
 from notebooks.show.documents import link
 
 common = messages("common")
@@ -132,4 +132,4 @@ def _sources(subject: str) -> None:
     keys = dict.fromkeys(each.source for each in stated(subject) if each.source)
     if keys:
         found = list(map(cited, keys))
-        show(*say("held-against", sources=("; ".join(found), "；".join(found))))
+        markdown(*say("held-against", sources=("; ".join(found), "；".join(found))))

@@ -29,7 +29,7 @@ from catalogue.reading.units import human
 from notebooks.pages.deciding.goals import Page, best_on_devices, cards, cell, goal_of, miss, plan
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.columns import Column
-from notebooks.show.display import number, show, table
+from notebooks.show.display import markdown, number, table
 from notebooks.show.drawing import Text
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_time
 
@@ -88,7 +88,7 @@ def stages(page: Page) -> None:
     staged = sum(catalogue.load_scenario(name).inputs()["pipeline_parallel"] > 1
                  for name in systems)
     assert not staged  # the sentence says that no measured pipeline stands behind these
-    show(*say("none-of-measured-systems-in", systems=len(systems), longest=longest))
+    markdown(*say("none-of-measured-systems-in", systems=len(systems), longest=longest))
 
 
 def _sampled(answer: Selection) -> list[Row]:
@@ -118,14 +118,14 @@ def checks(page: Page) -> None:
         headroom = _headrooms(deployed, row.choice.concurrency)
         falls += int((np.diff(headroom) <= 0).all())
     if not rows:
-        show(*say("no-deployment-of-this-goal"))
+        markdown(*say("no-deployment-of-this-goal"))
         return
     assert max(paces) <= CLOSE
     assert max(rates) <= CLOSE
     assert falls == len(rows)
     low, high = (fmt_percent(end(paces), 0) for end in (min, max))
     least, most = (fmt_percent(end(rates), 0) for end in (min, max))
-    show(*say("at-deployments-of-this-search", rows=len(rows), low=low, high=high, least=least,
+    markdown(*say("at-deployments-of-this-search", rows=len(rows), low=low, high=high, least=least,
               most=most))
 
 
@@ -177,14 +177,14 @@ def told_apart(page: Page) -> None:
     number("which-apart", SURE, fmt_percent, digits=0)
     pair = next(_overlapping([page.main, *page.answers]), None)
     if pair is None:
-        show(*say("here-no-two-neighbours-on"))
+        markdown(*say("here-no-two-neighbours-on"))
         return
     slow, fast = pair
     one, other = (say("deployment", cards=cards(each.row.choice), plan=plan(each.row.choice))
                   for each in pair)
     place = next(place for place, answer in enumerate(page.answers, 1)
                  if goal_of(answer) == slow.goal)
-    show(*say("of-two-neighbours-on-front", goal=say("goal-of-several", place=place),
+    markdown(*say("of-two-neighbours-on-front", goal=say("goal-of-several", place=place),
               slow=one, slow_pace=cell(slow, "tpot"), fast=other,
               fast_pace=cell(fast, "tpot"), share=fmt_percent(_faster(fast, slow), 0),
               draws=DRAWS))

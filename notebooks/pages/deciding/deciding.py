@@ -27,7 +27,7 @@ from catalogue.reading.units import human
 from notebooks.pages.catalogue.tables.mechanisms import labelled
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import draw, show, table
+from notebooks.show.display import draw, markdown, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
 common = messages("common")
@@ -84,7 +84,7 @@ def answer(page: Deciding) -> None:
         return next((_ends(bar, unit_of(row[0])) for bar in row[1].bars if bar.name == OWN), None)
 
     pace = page.tornados["tpot"]
-    show(*say("its-time-per-output-token", heading=pair(page.plan.scenario.heading),
+    markdown(*say("its-time-per-output-token", heading=pair(page.plan.scenario.heading),
               users=fmt_int(page.plan.inputs["concurrency"]), pace=quantity_text(pace.value, "s"),
               inputs=join(("; ", "；"), (label(bar.name, page.plan) for bar in _widest(pace))),
               own_error_widest=pace.bars[0].name == OWN, fits=bool(page.plan.fits({})[0])))
@@ -143,7 +143,7 @@ def sobol_by_design_size(page: Deciding) -> list[Sensitivity]:
     alone = " ± ".join(fmt_percent(share, 0) for share in (
         sum(one.first for one in last.indices),
         math.sqrt(sum(one.first_error**2 for one in last.indices))))
-    show(*say("variance-explained", evaluations=f"{last.evaluations:,}", alone=alone,
+    markdown(*say("variance-explained", evaluations=f"{last.evaluations:,}", alone=alone,
               spread=fmt_fixed(last.deviation), company=_company(last, page.plan)))
     return found
 
@@ -190,7 +190,7 @@ def buying(page: Deciding) -> None:
         own = worth(row[1], own=True)
         return own.value if own else None
 
-    show(*say("for-output-tokens-per-second", heading=pair(plan.scenario.heading),
+    markdown(*say("for-output-tokens-per-second", heading=pair(plan.scenario.heading),
               demand=fmt_sig(demand), cards=REPLICAS * plan.cards))
     table([(late, to_buy(plan, demand, late)) for late in LATER], [
         Column(lambda row: f"{row[0]:g}×", say("missing-card-costs")),

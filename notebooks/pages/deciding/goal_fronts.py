@@ -35,7 +35,7 @@ from notebooks.pages.deciding.goals import (
 )
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import figure, show, table
+from notebooks.show.display import figure, markdown, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig, fmt_time
 
 common = messages("common")
@@ -56,10 +56,10 @@ FIRST = 5  # rows of a long table that are not folded
 def picture(page: Page) -> None:
     """The page's goal, and its front by device, with what binds where."""
     place = page.answers.index(page.main) + 1
-    show(*headed(page.main, f"{place}. " if len(page.answers) > 1 else ""))
+    markdown(*headed(page.main, f"{place}. " if len(page.answers) > 1 else ""))
     lines = lines_of(page.main)
     if not lines:
-        show(*say("no-front-to-draw"))
+        markdown(*say("no-front-to-draw"))
         return
     limit = page.main.result.wishes.limits.get("tpot")
     notes = {} if limit else {pace: fmt_sig(_told(each, "cost"), 2)
@@ -204,7 +204,7 @@ def front_table(page: Page) -> None:
     """The front of the page's goal in groups, with how sure it is which of two is better."""
     answer = page.main
     if not answer.result.front.rows or not answer.front:
-        show(*say("no-front"))
+        markdown(*say("no-front"))
         return
     first, size = sum(map(len, answer.front)), len(answer.candidates)
     which = say("best-of", first=first, size=size) if first < size else say("all", size=size)

@@ -32,7 +32,7 @@ from catalogue.reading.units import human
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.pages.catalogue.tables.hardware import dies_of
 from notebooks.show.columns import Column
-from notebooks.show.display import number, show, table
+from notebooks.show.display import markdown, number, table
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
 common = messages("common")
@@ -200,7 +200,7 @@ def cell(each: SampledRow, name: str) -> str:
 def summary(page: Page) -> None:
     """The answer to each goal: the best, the first that is sure, the published weights."""
     for place, answer in enumerate(page.answers, 1):
-        show(*headed(answer, f"{place}. " if len(page.answers) > 1 else ""))
+        markdown(*headed(answer, f"{place}. " if len(page.answers) > 1 else ""))
         lines = _lines(answer)
         costed = any("cost" in line for line in lines)
         table(lines, [
@@ -258,7 +258,7 @@ def certainty(page: Page) -> None:
     answer = next((each for each in (page.main, *page.answers) if each.result.wishes.limits
                    and each.result.front.rows), None)
     if answer is None:
-        show(*say("no-goal-here-has-limits"))
+        markdown(*say("no-goal-here-has-limits"))
         return
     goal, found = goal_of(answer), answer.result
     drawn = sample_rows(found, [row for row in answer.candidates if row.prefill is None][:DRAWN])
@@ -268,7 +268,7 @@ def certainty(page: Page) -> None:
     def best(of: Callable[[SampledRow], Any], heading: Pair) -> Column:
         return Column(lambda row: of(row[1]) if row[1] else "", heading)
 
-    show(*(f"**{title}**" for title in pair(goal.title)))
+    markdown(*(f"**{title}**" for title in pair(goal.title)))
     table(rows, [
         Column(0, say("asked-of-draws"), fmt_percent, digits=0),
         Column(lambda row: cards(row[1].row.choice) if row[1] else say("none"), common("cards")),
@@ -277,7 +277,7 @@ def certainty(page: Page) -> None:
         best(lambda each: cell(each, "ttft"), common("ttft")),
         best(lambda each: fmt_percent(keeps(found, each) or 0.0, 0), common("limits-kept"))],
         wide=True)
-    show(*say("most-drawn", drawn=fmt_int(len(drawn))))
+    markdown(*say("most-drawn", drawn=fmt_int(len(drawn))))
 
 
 def _stacked(*texts: Any) -> Pair:

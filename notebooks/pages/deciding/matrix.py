@@ -23,7 +23,7 @@ from catalogue.planning import CardRange, Goal
 from notebooks.pages.deciding.goals import cards, device_label, plan, so_many
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import download, figure, number, numbers, show, table
+from notebooks.show.display import download, figure, markdown, number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_sig, fmt_time
 
 common = messages("common")
@@ -179,7 +179,7 @@ def answer(matrix: Sequence[Cell]) -> None:
     assert fastest.best
     choice = fastest.best.row.choice
     published = [device_label(cell.device) for cell in single if cell.precision == PUBLISHED]
-    show(*say("with-published-fp8-weights-one", pace=fmt_time(fastest.pace), users=DRAWN,
+    markdown(*say("with-published-fp8-weights-one", pace=fmt_time(fastest.pace), users=DRAWN,
               choice=cards(choice), plan=plan(choice), cards=join(("; ", "、"), published)))
 
 

@@ -29,7 +29,7 @@ from catalogue.messages import Pair, messages, pair
 from catalogue.reading.units import NONE
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import draw, number, numbers, section, show, table
+from notebooks.show.display import draw, markdown, number, numbers, section, table
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity
 
 common = messages("common")
@@ -99,7 +99,7 @@ def text_of(made: Launch, name: str, first: int = 0, last: int | None = None,
     block = f"{fence}{kind}\n{body}\n{fence}"
     shown = (f"{colons}{{dropdown}} `{name}`\n\n{block}\n\n{colons}" if folded
              else f"`{name}`\n\n{block}")
-    show(shown, shown)
+    markdown(shown, shown)
 
 
 def alert_table(of: Iterable[Watched]) -> None:
@@ -176,7 +176,7 @@ def settings_table(document: str) -> None:
         Column(lambda row: _why(engine, row[0]), common("why"))], wide=True,
         folded=REST, first=OPEN)
     if lost:
-        show(*say("without-counterpart", names=lost))
+        markdown(*say("without-counterpart", names=lost))
 
 
 def _instead(engine: Engine, use: Sequence[str], version: str) -> str | Pair:

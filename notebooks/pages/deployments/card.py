@@ -22,7 +22,7 @@ from notebooks.pages.calculators.links import link
 from notebooks.pages.catalogue.tables.deployments import quantity_label as quantity_named
 from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
-from notebooks.show.display import in_book, show, table
+from notebooks.show.display import in_book, markdown, table
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_sig
 
 common = messages("common")
@@ -91,7 +91,7 @@ def glance_of_pools(pools: tuple[Scenario, Scenario]) -> None:
 def _measured(pools: Sequence[Scenario], answers: Sequence[Estimate]) -> None:
     """Which measured runs say how sure it is."""
     if found := measured_evidence(pools, answers):
-        show(*say("measured-and-how-far-off", where=f"#{WHERE}", found=found))
+        markdown(*say("measured-and-how-far-off", where=f"#{WHERE}", found=found))
 
 
 def move(deployed: Deployed) -> None:
@@ -99,7 +99,7 @@ def move(deployed: Deployed) -> None:
     if not in_book() or (found := link(deployed.scenario)) is None:
         return
     address = html.escape(f"{CALCULATORS}#{found.state}")
-    show(*say("move-it-in-calculators", address=address, lacks=bool(found.without),
+    markdown(*say("move-it-in-calculators", address=address, lacks=bool(found.without),
               without=join((" ", ""), found.without)))
 
 
@@ -180,9 +180,9 @@ def instead(deployed: Deployed) -> None:
                  "cards": common("number-of-cards"), "spare": common("memory-to-spare")}
           | {name: quantity_named(name) for name in told})  # not wide: contents cover the margin
     if any(_multiplies_slower(deployed, row["settings"]) for row in rows):
-        show(*say("four-bit-weights-are-read"))
+        markdown(*say("four-bit-weights-are-read"))
     lines = [(row["kind"], command(deployed, row["settings"])) for row in rows if row["settings"]]
-    show(_commands(lines, 0), _commands(lines, 1))
+    markdown(_commands(lines, 0), _commands(lines, 1))
 
 
 def _multiplies_slower(deployed: Deployed, settings: Mapping[str, str | int]) -> bool:

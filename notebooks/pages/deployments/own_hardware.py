@@ -20,7 +20,7 @@ from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.deployments import views
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.columns import Column
-from notebooks.show.display import cited, number, numbers, show, table, written
+from notebooks.show.display import cited, markdown, number, numbers, table, written
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig, fmt_time
 
 common = messages("common")
@@ -54,7 +54,7 @@ def _file(path: Path) -> None:
     while lines[0].startswith("#"):
         lines.pop(0)
     text = "\n".join(lines)
-    show(*[f"```yaml\n{text}\n```"] * 2)
+    markdown(*[f"```yaml\n{text}\n```"] * 2)
 
 
 def misreadings(deployed: Deployed) -> None:
@@ -115,7 +115,7 @@ def mistakes() -> None:
 def the_plan() -> None:
     """The file of the example's deployment, and the answers for each of its variants."""
     _file(PLAN)
-    show(*say("python-m-calc-estimate-my"))
+    markdown(*say("python-m-calc-estimate-my"))
     symbols = catalogue.symbols()
 
     def columns(of: Deployed) -> list[Column]:
@@ -132,7 +132,7 @@ def the_plan() -> None:
 def what_a_page_lacks(deployed: Deployed) -> None:
     """What the example's page lacks, and which key of a file brings it."""
     absent = views.three(deployed).absent
-    show(*("\n".join(f"- {text[at]}" for text in absent) for at in (0, 1)))
+    markdown(*("\n".join(f"- {text[at]}" for text in absent) for at in (0, 1)))
     table([{"key": "`documented`", "absent": say("document-numbers-beside-ours")},
            {"key": "`measured`", "absent": say("predicted-against-measured")},
            {"key": "`output_tokens`", "absent": say("time-to-first-token-decode")},
@@ -187,4 +187,4 @@ def against_a_measurement() -> None:
              "own-e2e-reach": twin.answers["e2e"].reach,
              "own-error": f"{error:+.0%}".replace("-", "−"),
              "own-most": fmt_sig(max(rate * late / both for _, rate, late in levels[1:]), 2)}, str)
-    show(*say("measured-by-others", source=cited(run.source)))
+    markdown(*say("measured-by-others", source=cited(run.source)))

@@ -21,7 +21,7 @@ from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.catalogue.tables.models import parameters_in_files
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import figure, number, numbers, short_table, show, source, table
+from notebooks.show.display import figure, markdown, number, numbers, short_table, source, table
 from notebooks.show.numbers import fmt_count, fmt_fixed, fmt_int, fmt_percent
 
 common = messages("common")
@@ -182,7 +182,7 @@ def count_table(tensors: Sequence[TensorCount], model: Count) -> None:
     number("v3-routed", values["routed_parameters"], fmt_count, digits=1)
     numbers({"v3-routed-share": values["routed_parameters"] / model.total,
              "v3-used-share": values["active_parameters"] / model.total}, fmt_percent)
-    show(*say("origin-of-shapes", origin=source(model.model.hidden_size)))
+    markdown(*say("origin-of-shapes", origin=source(model.model.hidden_size)))
 
 
 def _classes(model: Count) -> list[tuple[Pair, Number, Number]]:

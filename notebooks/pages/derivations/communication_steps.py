@@ -18,7 +18,7 @@ from notebooks.pages.derivations import communication_groups as groups
 from notebooks.pages.derivations.communication_groups import A2, CARDS, CHUNK, FEW, Inputs
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
-from notebooks.show.display import number, numbers, show, source, table
+from notebooks.show.display import markdown, number, numbers, source, table
 from notebooks.show.numbers import (
     fmt_bytes,
     fmt_fixed,
@@ -174,7 +174,7 @@ def expected_nodes(independent: Nodes, different: Nodes, formula: Nodes, grouped
                fmt_fixed),
         Column(lambda nodes: formula(nodes) * (nodes - 1) / nodes, say("over-network-normal"),
                fmt_fixed)])
-    show(*say("groups-as-in-configuration", origin=source(model.n_group)))
+    markdown(*say("groups-as-in-configuration", origin=source(model.n_group)))
     numbers({f"nodes-{key}": chosen / formula(nodes)
              for key, nodes in (("two", 2), ("eight", 8), ("many", 32))}, fmt_fixed, digits=1)
     numbers({"nodes-alone": independent(8), "nodes-formula": formula(8)}, fmt_fixed)
@@ -206,7 +206,7 @@ def modes(lines: Lines) -> None:
     table(rows, {"card": common("card"), "e": "$e$", "a1": say("latency-low"),
                  "a2": say("latency-normal"), "s1": say("per-token-low-us"),
                  "s2": say("per-token-normal-us"), "at": say("normal-faster-from-tokens")})
-    show(*say("dispatch-in-fp8-and-combine", never=never))
+    markdown(*say("dispatch-in-fp8-and-combine", never=never))
 
 
 def draw_modes(lines: Lines, lang: str) -> Figure:

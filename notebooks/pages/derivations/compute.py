@@ -26,7 +26,16 @@ from notebooks.derive.steps.operators import VECTOR, Operator
 from notebooks.derive.steps.phases import CLASSES, PHASES, Composition
 from notebooks.show import figures
 from notebooks.show.columns import crossed
-from notebooks.show.display import LANGUAGES, figure, number, numbers, show, source, sourced, table
+from notebooks.show.display import (
+    LANGUAGES,
+    figure,
+    markdown,
+    number,
+    numbers,
+    source,
+    sourced,
+    table,
+)
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -160,7 +169,7 @@ def parts_of_a_step(compositions: Mapping[str, Composition]) -> None:
            for part, name in PARTS.items()],
           {"part": say("per-micro-batch"), "decode": common("decode-step"),
            "prefill": say("chunk-of-one-prompt"), "burst": say("chunk-of-burst")}, wide=True)
-    show(*say("step-split-into-micro-batches"))
+    markdown(*say("step-split-into-micro-batches"))
 
 
 def rows_of_tiles(tiles: Mapping[str, float], heads: int) -> None:
@@ -219,7 +228,7 @@ def distinct_by_skew(distinct: Distinct, experts: int, chosen: int, skews: Seque
     table(*crossed("$B_e$", {tokens: {psi: distinct(tokens, psi) for psi in skews}
                              for tokens in TOKENS},
                    {psi: f"$\\psi = {psi:g}$" for psi in skews}, partial(fmt_fixed, digits=1)))
-    show(*say("distinct-experts-of-in-layer", experts=experts, chosen=chosen))
+    markdown(*say("distinct-experts-of-in-layer", experts=experts, chosen=chosen))
     numbers({"experts-uniform": distinct(32, 0), "experts-counted": distinct(32, counted.value)},
             fmt_fixed, digits=0)
     number("skew-counted", counted.value, fmt_fixed, digits=2)
@@ -268,7 +277,7 @@ def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
                  "law-1": common("by-load"), "drawn-1": say("simulated")})
     numbers({f"fullest-{ranks}": left[f"fullest-{ranks}"] for ranks in FEW_EXPERTS},
             fmt_percent, digits=0)
-    show(*say("excess-of-fullest-rank", experts=EXPERTS, chosen=CHOSEN, tokens=TOKENS_OF_A_RANK,
+    markdown(*say("excess-of-fullest-rank", experts=EXPERTS, chosen=CHOSEN, tokens=TOKENS_OF_A_RANK,
               skew=f"{skew.value:g}", origin=source(skew)))
 
 
@@ -304,7 +313,7 @@ def operators(rows: Mapping[str, Iterable[Operator]], values: Values) -> None:
     decode, prefill = ([*_accounting(rows[phase], values), in_all(phase)]
                        for phase in ("decode", "prefill"))
     table(decode, OPERATOR_COLUMNS, wide=True)
-    show(*say("operators-of-decode-step", requests=fmt_int(values["concurrency"]),
+    markdown(*say("operators-of-decode-step", requests=fmt_int(values["concurrency"]),
               context=fmt_int(values["input_tokens"] + 1)))
     table(prefill, OPERATOR_COLUMNS, wide=True,
           folded=say("operators-of-chunk", prompt=fmt_int(values["prefill_tokens"])))

@@ -18,7 +18,7 @@ from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.catalogue.tables.hardware import benchmarks
 from notebooks.pages.derivations.compute import Steps
 from notebooks.show.columns import Column, crossed
-from notebooks.show.display import numbers, show, sourced, table
+from notebooks.show.display import markdown, numbers, sourced, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent
 
 common = messages("common")
@@ -167,7 +167,7 @@ def bounds_by_class(step: Steps, cards: Mapping[str, Device], ridge: Ridge
     named = {CLASS_NAMES[kind]: of_kind for kind, of_kind in over.items()} | {
         say("sum-of-larger-ms"): lower, say("sum-of-both-ms"): upper}
     table(*crossed(common("class"), named, headings, str), wide=True)
-    show(*say("how-classes-are-bound", requests=fmt_int(values["concurrency"]),
+    markdown(*say("how-classes-are-bound", requests=fmt_int(values["concurrency"]),
               context=fmt_int(values["input_tokens"] + 1),
               prompt=fmt_int(values["prefill_tokens"])))
     return bounds
@@ -265,7 +265,7 @@ def reached_of_the_peak(cards: Mapping[str, Device]) -> dict[tuple[str, str], di
         Column(lambda of: "–".join(share((end or 0.0) / of.peak)
                                    for end in (of.rate.low, of.rate.high)), common("range")),
         Column("of_roofline", say("measured-of-roofline"), share)])
-    show(*say("medians-over-shapes"))
+    markdown(*say("medians-over-shapes"))
     sourced(_taken(cards), wide=True, folded=say("what-book-takes-from-such"))
     return reached
 

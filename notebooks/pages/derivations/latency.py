@@ -20,7 +20,7 @@ from notebooks.derive.formulas.symbols import latex, symbol
 from notebooks.derive.steps.phases import composition, of
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import LANGUAGES, figure, interval, number, numbers, show, table
+from notebooks.show.display import LANGUAGES, figure, interval, markdown, number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -198,7 +198,7 @@ def letters_of_classes(classes: Iterable[str], rows: Callable[[str, str], sympy.
            "rows": common("rows"), "peak": say("peak"), "share": say("share-of-it"),
            "bytes": say("bytes"), "stream": say("share-of-bandwidth")})
     last_tokens = book_letters(composition("prefill").rows)
-    show(*say("other-classes-have-same-equation", last_tokens=last_tokens))
+    markdown(*say("other-classes-have-same-equation", last_tokens=last_tokens))
 
 
 def experts_with_few_rows(law: Law) -> list[float]:
@@ -288,7 +288,7 @@ def numbers_of_narrow_weights(fewer: float, faster: sympy.Expr, most: sympy.Expr
 def excess_of_large_loads(excess: sympy.Expr) -> None:
     """What the excess of the slowest rank tends to."""
     tends_to = f"$\\sqrt{{{page_letters(excess ** 2).strip('$')}}}$"
-    show(*say("for-large-loads-best-is", tends_to=tends_to))
+    markdown(*say("for-large-loads-best-is", tends_to=tends_to))
 
 
 def excess_of_the_slowest(choices: int, bounds: Sequence[Callable[[int, int], float]]) -> None:

@@ -19,7 +19,7 @@ from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.latency import MULTIPLY_ADD, signed
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
-from notebooks.show.display import LANGUAGES, figure, number, numbers, show, table
+from notebooks.show.display import LANGUAGES, figure, markdown, number, numbers, table
 from notebooks.show.numbers import (
     fmt_bytes,
     fmt_fixed,
@@ -220,7 +220,7 @@ def two_halves(step: Steps, spread: Values) -> list[Halves]:
                   Column("split", say("two-halves-ms"), milliseconds),
                   Column(lambda row: row.split / row.whole - 1, say("change"), signed)])
     overlap = f"$\\eta_o$ = {fmt_fixed(spread['overlap_efficiency'], 2)}"
-    show(*say("how-halves-are-placed", cards=int(spread["data_parallel"]),
+    markdown(*say("how-halves-are-placed", cards=int(spread["data_parallel"]),
               experts=int(spread["expert_parallel"]), overlap=overlap))
     return tried
 

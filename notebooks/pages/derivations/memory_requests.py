@@ -18,7 +18,7 @@ from notebooks.pages.derivations import memory_weights as weights
 from notebooks.pages.derivations.memory_weights import ATTENTION, BF16, FP8, MODEL, W8A8, deployed
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
-from notebooks.show.display import folded, number, numbers, short_table, show, source, table
+from notebooks.show.display import folded, markdown, number, numbers, short_table, source, table
 from notebooks.show.drawing import Text
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_in, fmt_int, fmt_percent, fmt_time
 
@@ -146,7 +146,7 @@ def layout_budgets(derivation: Derivation) -> None:
         *map(held, results)], first=7)
     number("budget-share", WORKLOAD["memory_utilization"], fmt_fixed, digits=2)
     bullets = (_verdict(title, values) for title, values in results.items())
-    show(*join(("\n", "\n"), ((f"- {en}", f"- {zh}") for en, zh in bullets)))
+    markdown(*join(("\n", "\n"), ((f"- {en}", f"- {zh}") for en, zh in bullets)))
 
 
 def _verdict(title: str, values: Values) -> Pair:
@@ -175,7 +175,7 @@ def blocks(expected: Waste, cache: Cache) -> None:
     on_ascend = catalogue.load_scenario(HYBRID).file.workload.block_size
     assert on_ascend is not None  # the deployment states its block
     assert on_ascend.value == large
-    show(*say("mean-share-of-empty-slots", block=large, origin=source(on_ascend)))
+    markdown(*say("mean-share-of-empty-slots", block=large, origin=source(on_ascend)))
     numbers({"blocks-small": expected(context, small), "blocks-large": expected(context, large)},
             fmt_percent)
     number("blocks-context", context)
@@ -341,7 +341,7 @@ def floors(rows: Mapping[int, Floor]) -> None:
     dense, expert, kv = (fmt_percent(shares[part].value, 0) for part in PARTS)
     from_dense, from_expert, from_kv = (source(shares[part]) for part in PARTS)
     with folded(*say("where-rates-come-from")):
-        show(*say("where-each-rate-comes-from", ranks=FLOOR_RANKS, bandwidth=bandwidth.written,
+        markdown(*say("where-each-rate-comes-from", ranks=FLOOR_RANKS, bandwidth=bandwidth.written,
                   from_bandwidth=source(bandwidth), dense=dense, from_dense=from_dense,
                   expert=expert, from_expert=from_expert, kv=kv, from_kv=from_kv,
                   device=entry_label(device)))

@@ -19,7 +19,7 @@ from notebooks.pages.catalogue.tables.formats import entry_label, supported
 from notebooks.show import figures
 from notebooks.show.arithmetic import in_latex
 from notebooks.show.columns import Column
-from notebooks.show.display import number, numbers, short_table, show, source, table
+from notebooks.show.display import markdown, number, numbers, short_table, source, table
 from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_in, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -107,7 +107,7 @@ def budget(derivation: Derivation) -> None:
     numbers({"naive": printed_parameters() * bf16_bytes() / 8,
              "rank-weights": eight["weights_per_device"],
              "rank-replicated": eight["replicated_weights_per_device"]}, fmt_bytes)
-    show(*say("how-ranks-are-cut"))
+    markdown(*say("how-ranks-are-cut"))
 
 
 def draw_ranks(derivation: Derivation, lang: str) -> Figure:
@@ -237,7 +237,7 @@ def distinct(experts: Experts, law: sympy.Expr, first: sympy.Expr, many: sympy.E
     filled = latex_of_numbers(law, {symbol.name: in_latex(sizes.get(symbol.name, MARKED[1]))
                                     for symbol in law.free_symbols})
     found = fmt_fixed(experts(MARKED[1]), 0)
-    show(*say("distinct-experts-of-tokens", tokens=MARKED[1], filled=filled, found=found))
+    markdown(*say("distinct-experts-of-tokens", tokens=MARKED[1], filled=filled, found=found))
     table([{"case": "$E(1)$", "value": f"${latex(first)}$"},
            {"case": "$\\lim_{B_e \\to \\infty} E(B_e)$", "value": f"${latex(many)}$"},
            {"case": "$E(B_e + 1) - E(B_e)$",
@@ -320,7 +320,7 @@ def plans(read: Mapping[Pair, Read]) -> None:
         Column("formula", say("formula-gb"), fmt_in, unit="GB", digits=1),
         Column("most", say("at-most-gb"), fmt_in, unit="GB", digits=1),
         Column("time", say("from-one-drive-min"), fmt_in, unit="min", digits=1)])
-    show(*say("one-drive", rate=drive.written, origin=source(drive)))
+    markdown(*say("one-drive", rate=drive.written, origin=source(drive)))
 
 
 def checkpoint() -> float:
@@ -337,7 +337,7 @@ def loaders() -> None:
         Column(lambda loader: size / loader.storage, "GB/s", fmt_in, unit="GB/s", digits=1),
         Column("memory", say("from-memory-s"), fmt_fixed, digits=1),
         Column(lambda loader: size / loader.memory, "GB/s", fmt_in, unit="GB/s", digits=1)])
-    show(*say("how-loaders-were-measured", storage=f"{STORAGE / GB:.0f}",
+    markdown(*say("how-loaders-were-measured", storage=f"{STORAGE / GB:.0f}",
               size=fmt_bytes(size, digits=1), source=LOADERS_SOURCE))
     default, best = LOADERS[0], LOADERS[-1]
     numbers({"loading-bound": size / STORAGE, "loading-rate": size / default.storage / GB,

@@ -19,7 +19,7 @@ from notebooks.pages.derivations import throughput
 from notebooks.pages.derivations.throughput import Inputs, Values, quantities
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
-from notebooks.show.display import figure, number, numbers, show, table
+from notebooks.show.display import figure, markdown, number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_time
 
 common = messages("common")
@@ -111,7 +111,7 @@ def chunk_sizes(derivation: Derivation, systems: Mapping[Pair, Inputs]
                for label, inputs in systems.items()}
     table(*crossed(common("deepseek-v3-on"), by_size, {size: f"$T = {size:,}$" for size in SIZES},
                    lambda of: f"{fmt_time(of.time)}, {of.rate:,.0f}"), wide=True)
-    show(*say("time-of-chunk-and-prefill", prompt=f"{PROMPT:,}"))
+    markdown(*say("time-of-chunk-and-prefill", prompt=f"{PROMPT:,}"))
     smallest, *_, largest = next(iter(by_size.values())).values()
     number("mixed-small", SIZES[0])
     number("mixed-loss", 1 - smallest.rate / largest.rate, fmt_percent, digits=0)
@@ -165,7 +165,7 @@ def break_even(of_systems: Mapping[Pair, list[Drafted]], acceptance: float) -> N
     table(*crossed(say("break-even-acceptance-on"), {label: {row.batch: row.even for row in rows}
                                                      for label, rows in of_systems.items()},
                    {batch: f"$B = {batch}$" for batch in BATCHES}, partial(fmt_percent, digits=0)))
-    show(*say("empty-where-batch-does-not-fit"))
+    markdown(*say("empty-where-batch-does-not-fit"))
     first = next(iter(of_systems.values()))
     dearest = max(first, key=lambda row: row.even)
     numbers({"draft-acceptance": acceptance, "draft-alone": first[0].even,
@@ -219,12 +219,12 @@ def balance(of_systems: Mapping[Pair, Mapping[Shape, Values]]) -> None:
     """Prefill replicas per decode replica, and transfer of the cache, by the shape of requests."""
     _by_shape(of_systems, say("prefill-replicas-and-requests"),
               lambda values: f"{fmt_fixed(values['pool_ratio'])}, {int(values['concurrency'])}")
-    show(*say("input-and-output-tokens-in", requests=EACH))
+    markdown(*say("input-and-output-tokens-in", requests=EACH))
     _by_shape(of_systems, say("transfer-and-share"),
               lambda values: f"{fmt_time(values['kv_transfer_time'])}, "
                              f"{fmt_percent(transfer_share(values), 1)}",
               folded=say("transfer-of-cache"))
-    show(*say("network-of-cards", cards=join(("; ", "；"), (
+    markdown(*say("network-of-cards", cards=join(("; ", "；"), (
         say("network-of-card", cards=name, rate=fmt_quantity(
             shapes[PROMPT, ANSWER]["network_bandwidth"], "B/s"))
         for name, shapes in of_systems.items()))))
@@ -310,7 +310,7 @@ def ranks(derivation: Derivation, alone: sympy.Expr, pace: sympy.Expr) -> None:
                                         (say("in-step"), single, 1))}
     table(*crossed(say("tpot-ranks"), paces, {rate: f"$\\lambda = {rate}$/s" for rate in RATES},
                    fmt_time))
-    show(*say("how-ranks-are-placed", ranks=RANKS, prompt=f"{SHARED[0]:,}", requests=ON_EACH))
+    markdown(*say("how-ranks-are-placed", ranks=RANKS, prompt=f"{SHARED[0]:,}", requests=ON_EACH))
     number("ranks-count", RANKS)
     numbers({"ranks-together": chunk, "ranks-alone": single}, fmt_time)
     number("ranks-experts", share, fmt_percent, digits=0)

@@ -23,7 +23,7 @@ from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.derivations.latency_steps import ROOM_FOR_ALL
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
-from notebooks.show.display import figure, number, numbers, show, table
+from notebooks.show.display import figure, markdown, number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
@@ -166,7 +166,7 @@ def ceiling_table(points: Sequence[Point], replica: Replica, most: int) -> None:
                    Column("memory", say("bandwidth-ceiling-token-s"), round), gain("memory"),
                    Column("step", say("step-estimate"), fmt_time),
                    Column("estimate", say("estimate-token-s"), round), gain("estimate")])
-    show(*say("how-ceilings-are-read", name=entry_label(replica.card),
+    markdown(*say("how-ceilings-are-read", name=entry_label(replica.card),
               size=int(replica.inputs["tensor_parallel"]), compute=f"{points[0].compute:,.0f}",
               links=f"{points[0].links:,.0f}", most=f"{most:,}"))
 
@@ -258,7 +258,7 @@ def layout_table(laid_out: Mapping[Pair, Mapping[str, Values]]) -> None:
         Column("decode_step_time", common("decode-step"), fmt_time),
         Column("ttft", say("first-token-of-burst"), fmt_time),
         Column("output_throughput", "$X$ (token/s)", round)])
-    show(*say("how-layouts-are-compared", wave=WAVE, prompt=f"{PROMPT:,}", answer=ANSWER))
+    markdown(*say("how-layouts-are-compared", wave=WAVE, prompt=f"{PROMPT:,}", answer=ANSWER))
 
 
 def layout_numbers(laid_out: Mapping[Pair, Mapping[str, Values]]) -> None:
@@ -325,7 +325,7 @@ def replicas(derivation: Derivation, users: int) -> dict[int, Values]:
         Column("output_throughput", "$X$ (token/s)", round),
         Column(lambda row: _ratio(row, spread[1]) / row["D"], say("share-of-ideal"),
                fmt_percent, digits=0)])
-    show(*say("requests-over-replicas-of-eight", users=users, prompt=fmt_int(PROMPT),
+    markdown(*say("requests-over-replicas-of-eight", users=users, prompt=fmt_int(PROMPT),
               answer=ANSWER))
     number("replicas-four", _ratio(spread[4], spread[1]), fmt_fixed, digits=1)
     return spread

@@ -9,7 +9,7 @@ from calc.auditing.judging import CONTRADICTS, INFEASIBLE, Audited
 from catalogue import ParamsError
 from catalogue.messages import messages
 from notebooks.pages.audit.words import called, printed, right
-from notebooks.show.display import show, table
+from notebooks.show.display import markdown, table
 from notebooks.show.documents import link
 
 common = messages("common")
@@ -41,7 +41,7 @@ def claims_table(names: str) -> None:
     """
     rows = select_claims(names)
     if any(INFEASIBLE in (row.judgement.verdict, *row.judgement.also) for row in rows):
-        show(*say("infeasible-speeds"))
+        markdown(*say("infeasible-speeds"))
     table([{"id": link(row.id),
             "what": (row.case.what["en"], row.case.what["zh"]), "printed": printed(row),
             "right": right(row), "verdict": called(row)} for row in rows],

@@ -19,7 +19,7 @@ from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import page_of
 from notebooks.pages.validation import error_tables
 from notebooks.pages.validation.error_tables import Errors, Result
-from notebooks.show.display import folded, show, table
+from notebooks.show.display import folded, markdown, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 
 common = messages("common")
@@ -294,5 +294,5 @@ def ages() -> None:
     found = shipped.statements()
     dates = sorted(max(release.date for release in load_releases(name)) for name in engine_names())
     old = shipped.old(found, shipped.YEAR, Day.fromisoformat(dates[-1]))
-    show(*say("ages", date=dates[-1], old=fmt_int(len(old)),
+    markdown(*say("ages", date=dates[-1], old=fmt_int(len(old)),
               values=fmt_int(len(found)), engines=fmt_int(len(dates)), first=dates[0]))

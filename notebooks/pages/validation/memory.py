@@ -20,7 +20,7 @@ from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.profiles import ATTENTIONS
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import short_table, show, table
+from notebooks.show.display import markdown, short_table, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -103,7 +103,7 @@ def not_compared(rows: Iterable[StartupRow], cells: Iterable[Any]) -> None:
         cells: figures without a prediction.
     """
     if missing := list(cells):
-        show(*say("not-predicted", figures=len(missing),
+        markdown(*say("not-predicted", figures=len(missing),
                   logs=len({cell.row.log.id for cell in missing})))
     reasons = Counter(row.log.excluded for row in rows if row.log.excluded)
     table([{"why": say("reason", name=name), "logs": count}

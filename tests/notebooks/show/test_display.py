@@ -69,7 +69,7 @@ def test_equations_are_the_same_in_both_languages(cell):
 def test_folded_outputs_keep_equations_in_both_languages_and_pass_numbers_through(cell):
     with display.folded("Title", "标题"):
         display.law("x", sympy.Symbol("Q") / 3, label="eq-fold")
-        display.show("width", "宽度")
+        display.markdown("width", "宽度")
         display.number("test-folded", 7)
     (en,), (zh,) = cell.texts("en"), cell.texts("zh")
     assert en.startswith("::::::{dropdown} Title")
@@ -108,7 +108,7 @@ def test_sources_with_an_address_are_links(key, text):
 
 
 def test_text_of_files_is_escaped(cell):
-    display.show(words.hidden(HOSTILE), words.hidden("[a](javascript:b)"))
+    display.markdown(words.hidden(HOSTILE), words.hidden("[a](javascript:b)"))
     long_table.rows_table([{"id": "S1-001", "what": HOSTILE, "more": "<b>", "group": '"><i>',
                             "link": "javascript:'<'"}], {"id": "i", "what": "w"}, "<i>")
     for lang in ("en", "zh"):

@@ -14,7 +14,7 @@ from catalogue.deployments.profiles import load_profile
 from catalogue.entries.models import Checkpoint, Model, PublishedCache
 from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
-from notebooks.show.display import show, source, table
+from notebooks.show.display import markdown, source, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent
 
 common = messages("common")
@@ -51,7 +51,7 @@ class Held(Protocol):
 
 def bars(of: dict[str, float]) -> None:
     """Within what each quantity should agree with what is published."""
-    show(*say("bars", parameters=fmt_percent(of["parameters"]), bytes=fmt_percent(of["bytes"]),
+    markdown(*say("bars", parameters=fmt_percent(of["parameters"]), bytes=fmt_percent(of["bytes"]),
               token=fmt_percent(of["token"]), request=fmt_percent(of["request"])))
 
 

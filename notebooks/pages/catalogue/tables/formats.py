@@ -9,7 +9,7 @@ import catalogue
 from catalogue.deployments.physics_inputs import missing_dtypes, widened
 from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.mechanisms import of_device
-from notebooks.show.display import folded, short_table, show, table
+from notebooks.show.display import folded, markdown, short_table, table
 from notebooks.show.numbers import fmt_int, fmt_sig
 
 common = messages("common")
@@ -42,7 +42,7 @@ def formats() -> None:
     sides = f"{bits} + \\tfrac{{{scale} + {zero}}}{{{group}}}"
     filled = (f"$\\tfrac{{1}}{{8}} \\left({sides}\\right) =$ "
               f"**{fmt_sig(four.bytes_per_element, 4)}**")
-    show(*say("bytes-of-format", name=entry_label(four), filled=filled))
+    markdown(*say("bytes-of-format", name=entry_label(four), filled=filled))
 
 
 def supported(precisions: Sequence[Any]) -> None:
@@ -62,4 +62,4 @@ def supported(precisions: Sequence[Any]) -> None:
         table([{"precision": entry_label(precision)}
                | {card.id: support(precision, card) for card in cards} for precision in precisions],
               {"precision": common("precision")} | {card.id: entry_label(card) for card in cards})
-        show(*say("what-the-marks-mean"))
+        markdown(*say("what-the-marks-mean"))

@@ -17,7 +17,7 @@ from catalogue.entries.operation import HOURS, Load
 from catalogue.messages import LANGUAGES, messages, pair
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import draw, number, show, table
+from notebooks.show.display import draw, markdown, number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
@@ -80,7 +80,7 @@ def answered(page: DayPlan) -> Day:
 def answer(page: DayPlan, found: Day) -> None:
     """The answer in a sentence, and the numbers of the page's prose."""
     seen, inputs = found.hours[found.busiest].seen, page.scenario.inputs()
-    show(*say("replicas-for-users", users=fmt_int(page.users),
+    markdown(*say("replicas-for-users", users=fmt_int(page.users),
               questions=fmt_int(page.questions), bought=found.replicas,
               cards=found.devices, share=fmt_percent(SHARE, 0),
               ttft=fmt_time(page.limits.ttft), tpot=fmt_time(page.limits.tpot),

@@ -20,7 +20,7 @@ from catalogue.reading.units import MINUTE
 from notebooks.pages.deciding.capacity.days import DayPlan
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import draw, number, numbers, show, table
+from notebooks.show.display import draw, markdown, number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
@@ -71,7 +71,7 @@ def which(page: DayPlan, turns: int, cached: list[TierValue]) -> None:
                  pays=bool(one.pays), least=fmt_sig(one.break_even / GB))
              for one in cached if np.isfinite(links[one.tier])]
     if parts:
-        show(*say("links", links=join(("; ", "；"), parts)))
+        markdown(*say("links", links=join(("; ", "；"), parts)))
 
 
 def simulated() -> None:

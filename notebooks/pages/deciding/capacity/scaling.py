@@ -18,7 +18,7 @@ from catalogue.deployments.profiles import load_profile
 from catalogue.messages import LANGUAGES, Pair, by_language, join, messages, pair
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import number, numbers, show, table
+from notebooks.show.display import markdown, number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
@@ -118,7 +118,7 @@ def answer(found: Sequence[Growth]) -> None:
             said.append(say("rate-in-two-pools", most=fmt_sig(top.per_device), cards=top.devices))
         said.append(say("several-servers-never-pay") if page.pays is None
                     else say("several-servers-pay", cards=page.pays))
-        show(*say("rates-of-card", card=pair(page.name), rates=join(("", ""), said)))
+        markdown(*say("rates-of-card", card=pair(page.name), rates=join(("", ""), said)))
 
 
 def conditions(found: Sequence[Growth], ttft: float, tpot: float) -> None:
@@ -169,7 +169,7 @@ def layouts(page: Growth) -> None:
         doubted = (DOUBTED * bool(best_.doubts),) * 2
         return join(("", ""), [pair(written(Cut(*best_.cut))), _way(best_), doubted])
 
-    show(f"{page.name['en']}:", f"{page.name['zh']}：")
+    markdown(f"{page.name['en']}:", f"{page.name['zh']}：")
     columns = [
         Column(int, common("number-of-cards")), Column(one(layout), say("best-in-one-pool")),
         Column(one(lambda each: each.requests), say("in-flight")),
@@ -190,7 +190,7 @@ def _doubted(ones: Sequence[Best]) -> None:
     """Why the closed form may be off for some of them."""
     names = list(dict.fromkeys(name for one in ones for name in one.doubts))
     if names:
-        show(*say("in-closed-form-which-simulation", mark=DOUBTED.strip(),
+        markdown(*say("in-closed-form-which-simulation", mark=DOUBTED.strip(),
                   doubts=join(("; ", "；"), (doubt_words()[name] for name in names))))
 
 

@@ -36,7 +36,7 @@ from notebooks.pages.deciding.today.plans import (
 )
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import interval, number, numbers, show, table
+from notebooks.show.display import interval, markdown, number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
@@ -191,7 +191,7 @@ def models_tables() -> None:
         table([served(plan, model) for model in (PLANNED, *MODELS)], columns, folded=say(
             "plan-of", plan=place(plan), cards=cards(plan), users=users, tokens=fmt_int(tokens)))
     if missing := underived(MODELS):
-        show(*missing)
+        markdown(*missing)
 
 
 def _layout(of: Served) -> Pair | None:

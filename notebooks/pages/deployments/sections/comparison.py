@@ -10,7 +10,7 @@ from notebooks.pages.deployments import alternatives, card, families, spans, ver
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.sections import measurements
 from notebooks.pages.deployments.sections.page import Page
-from notebooks.show.display import draw, show, table
+from notebooks.show.display import draw, markdown, table
 from notebooks.show.numbers import fmt_count, fmt_int, fmt_quantity, fmt_sig
 
 common = messages("common")
@@ -22,7 +22,7 @@ def answer(page: Page) -> None:
     title = page.deployment.title
     if page.family.pools:
         card.glance_of_pools(page.family.pools)
-        show(*families.pools(page.family))
+        markdown(*families.pools(page.family))
     _say(page.deployed, (f"*{title['en'][:1].upper()}{title['en'][1:]}.* ", f"**{title['zh']}**。")
          if page.several else ("", ""))
     if not page.deployed.has_room:  # what runs stands before the times of cards that nobody has
@@ -32,41 +32,41 @@ def answer(page: Page) -> None:
     if page.deployed.has_room:
         card.instead(page.deployed)
     card.move(page.deployed)
-    show(*verdicts.verdict_text(page.deployed))
+    markdown(*verdicts.verdict_text(page.deployed))
     if any(promise := alternatives.full(page.deployed)):
-        show(*promise)
+        markdown(*promise)
     _noted(page.deployed)
     if page.several:
         others = f"#{page.family.id}-family"
-        show(*say("this-page-shows-that-variant", others=others))
+        markdown(*say("this-page-shows-that-variant", others=others))
         if page.family.note:
-            show(page.family.note["en"], page.family.note["zh"])
+            markdown(page.family.note["en"], page.family.note["zh"])
 
 
 def _say(deployed: Deployed, name: tuple[str, str] = ("", "")) -> None:
     """A deployment's answer in one sentence, and what its file notes."""
     en, zh = verdicts.lead(deployed)
-    show(f"{name[0]}{en}", f"{name[1]}{zh}")
+    markdown(f"{name[0]}{en}", f"{name[1]}{zh}")
     for reason in deployed.answer.reasons:
         if reason.kind == KERNEL:
-            show(reason.text["en"], reason.text["zh"])
+            markdown(reason.text["en"], reason.text["zh"])
 
 
 def _noted(deployed: Deployed) -> None:
     if note := deployed.scenario.file.note:
-        show(note["en"], note["zh"])
+        markdown(note["en"], note["zh"])
 
 
 def documented_and_derived(page: Page) -> None:
     """The document beside ours, the model it states, and the formulas that go wrong."""
-    show(*views.legend(views.three(page.deployed).columns, f"#{page.family.id}-inputs"))
+    markdown(*views.legend(views.three(page.deployed).columns, f"#{page.family.id}-inputs"))
     _three_views(page.deployed)
     _rate_and_pace(page)
     if (documented := page.deployment.documented) and documented.model:
         _stated_model(documented.model)
     wrong = views.differing(page.deployed)
     if wrong.rows:
-        show(*say("where-document-formula-is-not"))
+        markdown(*say("where-document-formula-is-not"))
         table(wrong.rows, {"what": say("what-goes-wrong"), "theirs": say("document-formula"),
                            "ours": say("right-one")}, wide=True,
               folded=say("formulas-one-beside-other"))
@@ -81,13 +81,13 @@ def _three_views(deployed: Deployed, brief: bool = False) -> None:
     three = views.three(deployed, brief)
     table(three.rows, three.columns, wide=True)
     if three.absent and not brief:
-        show(*("\n".join(f"- {text[lang]}" for text in three.absent) for lang in range(2)))
+        markdown(*("\n".join(f"- {text[lang]}" for text in three.absent) for lang in range(2)))
     _notes(three.notes)
 
 
 def _notes(notes: list[tuple[tuple[str, str], tuple[str, str]]]) -> None:
     if notes:
-        show("\n".join(f"- *{label[0]}*: {note[0]}" for label, note in notes),
+        markdown("\n".join(f"- *{label[0]}*: {note[0]}" for label, note in notes),
              "\n".join(f"- **{label[1]}**：{note[1]}" for label, note in notes))
 
 
@@ -100,7 +100,7 @@ def _rate_and_pace(page: Page) -> None:
     pace, count = page.answers.get("tpot"), page.inputs["concurrency"]
     if rates and pace and count / min(rates) < pace.low:
         each, together = fmt_quantity(count / min(rates), "s"), fmt_quantity(min(rates), "token/s")
-        show(*say("to-receive-together-each-of", together=together, count=fmt_int(count), each=each,
+        markdown(*say("to-receive-together-each-of", together=together, count=fmt_int(count), each=each,
                   pace=pace.text, reach=pace.reach))
 
 
@@ -109,7 +109,7 @@ def _stated_model(name: str) -> None:
     model = catalogue.load_model(name)
     total = calc.parameters(model)["total"]
     printed = model.published.total_parameters.value
-    show(*say("document-also-describes-model-of", total=fmt_count(total),
+    markdown(*say("document-also-describes-model-of", total=fmt_count(total),
               total2=fmt_sig(total / printed), printed=fmt_count(printed, 0)))
 
 
@@ -123,21 +123,21 @@ def _searched(deployed: Deployed) -> None:
     """What is best on the same cards, whether it runs as written or not."""
     if found := alternatives.searched(deployed):
         tried = fmt_int(deployed.alternatives.tried)
-        show(*say("most-tokens-per-second-for", tried=tried))
+        markdown(*say("most-tokens-per-second-for", tried=tried))
         table(found, alternatives.columns(deployed, "kind"), wide=True,
               folded=say("best-with-their-intervals"))
 
 
 def _instead(deployed: Deployed, brief: bool = False) -> None:
     if deployed.answer.fits:
-        show(*say("memory-and-precision-allow-it"))
+        markdown(*say("memory-and-precision-allow-it"))
     elif changes := alternatives.rows(deployed):
-        show(*say("what-would-run")) if brief else show(
+        markdown(*say("what-would-run")) if brief else markdown(
             *say("runtime-tried-every-valid-cut"))
         table(changes, alternatives.columns(deployed), wide=True,
               folded=None if brief else say("every-change-that-was-found"))
     else:
-        show(*say("no-change-of-cut-precision"))
+        markdown(*say("no-change-of-cut-precision"))
 
 
 def all_variants(page: Page) -> None:
@@ -151,7 +151,7 @@ def all_variants(page: Page) -> None:
     draw(spans.picture(page.members))
     whole = views.of_the_whole(page.family)
     if whole.rows:
-        show(*say("what-document-prints-for-all"))
+        markdown(*say("what-document-prints-for-all"))
         table(whole.rows, whole.columns, wide=True)
         _notes(whole.notes)
 
@@ -160,7 +160,7 @@ def variant(page: Page, identifier: str) -> None:
     """One of the other deployments of the file, in brief."""
     member = page.member(identifier)
     if member is page.deployed:
-        show(*say("one-that-this-page-shows"))
+        markdown(*say("one-that-this-page-shows"))
         return
     _say(member)
     card.move(member)

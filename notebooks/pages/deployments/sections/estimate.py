@@ -10,7 +10,7 @@ from catalogue.messages import join, messages
 from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.catalogue.tables.deployments import RESOURCES, quantity_label
 from notebooks.pages.deployments.sections.page import Page
-from notebooks.show.display import draw, show, table
+from notebooks.show.display import draw, markdown, table
 from notebooks.show.drawing import Drawing, Stack, stacked_bars
 from notebooks.show.figures import CACHE, COMPUTE, HOST, LINKS
 from notebooks.show.figures import READ as WEIGHTS
@@ -50,7 +50,7 @@ def times_and_rates(page: Page) -> None:
     _doubted(page)
     if deployed.replayed:
         uneven = bool(deployed.seen and deployed.seen.unequal & set(deployed.asked))
-        show(*say("benchmark-sends-many-requests-at", uneven=uneven))
+        markdown(*say("benchmark-sends-many-requests-at", uneven=uneven))
 
 
 def _doubted(page: Page) -> None:
@@ -60,10 +60,10 @@ def _doubted(page: Page) -> None:
         return
     doubts = join(("; ", "；"), (doubt_words()[name] for name in steady.doubts))
     if seen is None:
-        show(*say("closed-form-of-steady-state", doubts=doubts))
+        markdown(*say("closed-form-of-steady-state", doubts=doubts))
         return
     count = f"{seen.summary.requests:,}"
-    show(*say("closed-form-of-steady-state-does", count=count, doubts=doubts))
+    markdown(*say("closed-form-of-steady-state-does", count=count, doubts=doubts))
 
 
 
@@ -79,7 +79,7 @@ def steps(page: Page) -> None:
     hidden = max(-1e3 * sum(float(step.parts.get(name, 0.0)) for name in deployments.HIDDEN)
                  for step in taken)
     if hidden > 0:
-        show(*say("dashed-time-that-overlap-hides"))
+        markdown(*say("dashed-time-that-overlap-hides"))
     to = f"(#{page.family.id}-floor)"
     floor = say("floor-has-reading-alone", to=to) if (
         "tpot" in page.answers) else ("", "")
@@ -88,7 +88,7 @@ def steps(page: Page) -> None:
     items = join((", and ", "，"), (
         say("binds-in", phases=join(say("and-in"), of), bound=RESOURCES[by],
             bound_begins_latin=RESOURCES[by][1][0].isascii()) for by, of in binds.items()))
-    show(*say("largest-share-of-time-is", floor=floor, items=items))
+    markdown(*say("largest-share-of-time-is", floor=floor, items=items))
     table(deployments.binding([(PHASES[step.phase], step.bound) for step in taken]),
           {"what": common("bound-by")} | {
               key: heading for number, step in enumerate(taken) for key, heading in (
@@ -124,9 +124,9 @@ def memory(page: Page) -> None:
             "share": fmt_percent(size / capacity)} for english, chinese, size in parts],
           {"part": common("part"), "size": common("size"), "share": say("of-device-memory")})
     if not page.inputs["activations_in_share"]:
-        show(*say("engine-share-covers-weights-and"))
+        markdown(*say("engine-share-covers-weights-and"))
     for words in page.engine_words:
-        show(*words)
+        markdown(*words)
 
 
 def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: float, lang: str
@@ -146,7 +146,7 @@ def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: fl
 def floor_under_decode(page: Page) -> None:
     """What a decode step reads, how long that takes at least, and how many experts it hits."""
     if "tpot" not in page.answers:
-        show(*say("run-ends-with-first-token"))
+        markdown(*say("run-ends-with-first-token"))
         return
     found, inputs = page.quantities, page.inputs
     reading = sum(found[f"{name}_time"] for name, _ in READ)
@@ -159,14 +159,14 @@ def floor_under_decode(page: Page) -> None:
     floor, pace = page.deployed.answer.quantities["tpot_floor"], page.answers["tpot"]
     low, spread = floor.text, floor.reach
     share = fmt_percent(floor.value / pace.value, 0)
-    show(*say("floor-is-per-token-interval", low=low, spread=spread, share=share))
+    markdown(*say("floor-is-per-token-interval", low=low, spread=spread, share=share))
     if inputs["draft_tokens"]:
         tokens = fmt_sig(float(found["tokens_per_step"]))
-        show(*say("step-yields-tokens-per-request", tokens=tokens))
+        markdown(*say("step-yields-tokens-per-request", tokens=tokens))
     if inputs["n_routed_experts"]:
         _experts_hit(page)
     if (off_cards := float(found["decode_host_expert_time"])) > 0:
-        show(*say("experts-off-cards-take", time=fmt_quantity(off_cards, "s")))
+        markdown(*say("experts-off-cards-take", time=fmt_quantity(off_cards, "s")))
 
 
 def _experts_hit(page: Page) -> None:
@@ -184,4 +184,4 @@ def _experts_hit(page: Page) -> None:
     if hit != even:
         said.append(say("popular-experts-are-chosen", even=even,
                         drafts=bool(inputs["draft_tokens"] > 0)))
-    show(*join((" ", ""), said))
+    markdown(*join((" ", ""), said))

@@ -9,7 +9,7 @@ from catalogue.engine import fitting
 from catalogue.messages import messages
 from notebooks.pages.catalogue.tables import deployments, mechanisms
 from notebooks.pages.deployments.sections.page import Page
-from notebooks.show.display import show, source, sourced
+from notebooks.show.display import markdown, source, sourced
 from notebooks.show.numbers import fmt_int
 
 say = messages("pages/deployments/sections/inputs")
@@ -24,14 +24,14 @@ def inputs_and_sources(page: Page) -> None:
     letters = ", ".join(f"${symbols[name].latex}$ = {fmt_int(value.value)}"
                         for name, value in shapes.items())
     cited = source(model.num_hidden_layers)
-    show(*say("model-device-of-them-stored", letters=letters, cited=cited,
+    markdown(*say("model-device-of-them-stored", letters=letters, cited=cited,
               devices=deployment.devices, model=(model.name["en"], model.name["zh"]),
               device=(device.name["en"], device.name["zh"]),
               precision=(precision.name["en"], precision.name["zh"]),
               deployment=_engine(deployment)))
     sourced([(_with_letter(name), value) for name, value in values.items() if name not in shapes]
             + deployments.settings(deployment), folded=say("card-load-and-settings"))
-    show(*say("other-inputs-of-physics-peaks"))
+    markdown(*say("other-inputs-of-physics-peaks"))
     sourced(deployments.hardware(deployment), folded=say("peaks-and-links"))
     sourced(mechanisms.of_deployment(deployment), folded=say("mechanisms"), wide=True)
 

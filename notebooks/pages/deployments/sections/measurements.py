@@ -17,7 +17,7 @@ from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.sections.page import Page
 from notebooks.pages.validation import measured
 from notebooks.pages.validation.measured import Results
-from notebooks.show.display import citation, draw, show, table
+from notebooks.show.display import citation, draw, markdown, table
 from notebooks.show.numbers import fmt_int, fmt_sig
 
 common = messages("common")
@@ -32,10 +32,10 @@ def predicted_and_measured(page: Page) -> None:
     """Every prediction beside its measurement, where this deployment was measured."""
     system, of = page.deployed.seen, page.deployment.measured
     if of is None:
-        show(*say("this-deployment-has-not-been"))
+        markdown(*say("this-deployment-has-not-been"))
         return
     if system is None:
-        show(*common("what-was-measured-is-of"))
+        markdown(*common("what-was-measured-is-of"))
         return
     results = Results(system.rows, system.suspect, system.unequal, page.deployed.predictions)
     _errors(page, of, results)
@@ -44,17 +44,17 @@ def predicted_and_measured(page: Page) -> None:
     if measured.panels(results):
         draw(measured.against(results))
         if results.suspect:
-            show(*say("bars-are-intervals-circled-points"))
+            markdown(*say("bars-are-intervals-circled-points"))
         else:
-            show(*say("bars-are-intervals"))
+            markdown(*say("bars-are-intervals"))
     table(*measured.every_row(results), wide=True,
           folded=common("every-row") if results.count > MANY else None)
     for remark in measured.remarks(results):
-        show(*remark)
+        markdown(*remark)
     if of.peer_predictions:
         _other_tools(system, of)
     if of.note:
-        show(of.note["en"], of.note["zh"])
+        markdown(of.note["en"], of.note["zh"])
     if of.definitions:
         table([{"column": f"`{name}`", "meaning": (text["en"], text["zh"])}
                for name, text in of.definitions.items()],
@@ -73,12 +73,12 @@ def rows_of(deployed: Deployed) -> None:
 def _errors(page: Page, of: Measurements, results: Results) -> None:
     """Where the measurement is from, and how far the predictions are off."""
     en, zh = deployments.origin(of.source)
-    show(*say("nothing-is-fitted-predictions-use", of=(of.name["en"], of.name["zh"]),
+    markdown(*say("nothing-is-fitted-predictions-use", of=(of.name["en"], of.name["zh"]),
               text=(en, zh)))
     table(*measured.errors(results))
     if any(catalogue.load("calibrations", name).scenario == page.deployment.id
            for name in catalogue.names("calibrations")):
-        show(*say("errors-after-calibration-on-rows"))
+        markdown(*say("errors-after-calibration-on-rows"))
 
 
 def _above_the_floor(page: Page, system: System, results: Results) -> None:
@@ -91,16 +91,16 @@ def _above_the_floor(page: Page, system: System, results: Results) -> None:
         draw(measured.by_requests(results, lowest))
         if few := sorted({*system.rows["input_tokens"][pace.row]} - {*lengths}):
             rest = ", ".join(map(fmt_int, few)), "、".join(map(fmt_int, few))
-            show(*say("prompts-of-tokens-have-too", rest=rest))
+            markdown(*say("prompts-of-tokens-have-too", rest=rest))
     ratio = pace.measured / lowest
     ends = list(dict.fromkeys(fmt_sig(float(end), 2) for end in (ratio.min(), ratio.max())))
-    show(*say("measured-time-per-output-token", low=ends[0], high=ends[-1],
+    markdown(*say("measured-time-per-output-token", low=ends[0], high=ends[-1],
               spans=len(ends) > 1))
 
 
 def _other_tools(system: System, of: Measurements) -> None:
     """What other tools predict of the same rows, beside the measurement and ours."""
-    show(*say("what-another-tool-predicts-of"))
+    markdown(*say("what-another-tool-predicts-of"))
     table([_peer(system, of, peer) for peer in of.peer_predictions],
           {"tool": say("tool"), "row": common("row"), "what": common("quantity"),
            "measured": common("measured"), "peer": say("its-prediction-error"),

@@ -17,7 +17,7 @@ from notebooks.pages import proportions
 from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import figure, number, numbers, show, source, table
+from notebooks.show.display import figure, markdown, number, numbers, source, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -130,7 +130,7 @@ def scores(comparison: Comparison) -> None:
           {"name": say("benchmark"), "problems": common("problems")} | {
               system: (label["en"], label["zh"]) for system, label in printed.systems.items()})
     several = [key for key in pairs if len(comparison.sets(key)) > 1]
-    show(*("\n".join(_which(comparison, key, lang) for key in several) for lang in LANGUAGES))
+    markdown(*("\n".join(_which(comparison, key, lang) for key in several) for lang in LANGUAGES))
 
 
 def _which(comparison: Comparison, key: str, lang: str) -> str:

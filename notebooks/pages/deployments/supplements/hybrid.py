@@ -21,7 +21,7 @@ from catalogue.reading.units import human
 from notebooks.pages.catalogue.tables.deployments import origin
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
-from notebooks.show.display import LANGUAGES, figure, number, numbers, show, table
+from notebooks.show.display import LANGUAGES, figure, markdown, number, numbers, table
 from notebooks.show.drawing import Text
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
@@ -288,7 +288,7 @@ def prices(comparison: Comparison) -> None:
         share) > 0) for share in SHARES}
     smaller, larger = pair.devices + server, eight.devices + server
     of_node, of_card = origin(node.source), origin(card.source)
-    show(*say("for-orientation-server-with-eight", node=fmt_int(node.value), date=node.date,
+    markdown(*say("for-orientation-server-with-eight", node=fmt_int(node.value), date=node.date,
               card=fmt_int(card.value), date_of_card=card.date, server=fmt_sig(server, 2),
               of_node=of_node, of_card=of_card))
     numbers({"s3-limit": limit, "s3-limit-half": limit_half, "s3-known": server,

@@ -19,7 +19,7 @@ from notebooks.pages.derivations.choices.layouts import (
 )
 from notebooks.pages.derivations.latency_steps import ROOM_FOR_ALL
 from notebooks.pages.derivations.throughput import Inputs, Values, quantities
-from notebooks.show.display import number, numbers, show, table
+from notebooks.show.display import markdown, number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
 
 common = messages("common")
@@ -77,7 +77,7 @@ def _under() -> None:
         return say("cards-in-precision", cards=layout.cards, card=groups.card_name(layout.card),
                    precision=entry_label(catalogue.load_precision(layout.precision)))
 
-    show(*say("how-steps-are-shown", prompt=fmt_int(PROMPT), answer=fmt_int(ANSWER),
+    markdown(*say("how-steps-are-shown", prompt=fmt_int(PROMPT), answer=fmt_int(ANSWER),
               stored=join(("; ", "；"), (stored(Layout(card, servers, 1))
                                        for card in CARDS.values() for servers in (1, 2)))))
 

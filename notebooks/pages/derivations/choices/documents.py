@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import catalogue
 from catalogue.ledger import Advice, DocumentReference, Mention
 from catalogue.messages import Pair, join, messages
-from notebooks.show.display import section, show, table
+from notebooks.show.display import markdown, section, table
 from notebooks.show.documents import link
 
 say = messages("pages/derivations/choices/documents")
@@ -34,7 +34,7 @@ def claims(names: str) -> None:
         names: numbers with blanks between them: ``S0-117 S1-028``.
     """
     links = list(map(link, names.split()))
-    show(*say("documents-on-this", links=(", ".join(links), "、".join(links))))
+    markdown(*say("documents-on-this", links=(", ".join(links), "、".join(links))))
 
 
 def advised(follows: Mapping[str, Pair]) -> None:
