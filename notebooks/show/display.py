@@ -243,8 +243,9 @@ def law(left: str, expr: sympy.Expr, label: str | None = None, variant: str | No
     used = dict.fromkeys([*filter(None, [of]), *sorted(s.name for s in expr.free_symbols)])
     if new := [name for name in used if name in known and name not in _introduced]:
         _introduced.update(dict.fromkeys(new))
-        markdown(*(comma.join(f"${known[n].latex}${colon}{getattr(known[n], lang)}" for n in new) + stop
-               for lang, stop, colon, comma in (("en", ".", ": ", "; "), ("zh", "。", "：", "；"))))
+        markdown(*(
+            comma.join(f"${known[n].latex}${colon}{getattr(known[n], lang)}" for n in new) + stop
+            for lang, stop, colon, comma in (("en", ".", ": ", "; "), ("zh", "。", "：", "；"))))
 
 
 def formula_link(name: str, attention: str) -> str:

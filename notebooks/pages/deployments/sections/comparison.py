@@ -100,8 +100,8 @@ def _rate_and_pace(page: Page) -> None:
     pace, count = page.answers.get("tpot"), page.inputs["concurrency"]
     if rates and pace and count / min(rates) < pace.low:
         each, together = fmt_quantity(count / min(rates), "s"), fmt_quantity(min(rates), "token/s")
-        markdown(*say("to-receive-together-each-of", together=together, count=fmt_int(count), each=each,
-                  pace=pace.text, reach=pace.reach))
+        markdown(*say("to-receive-together-each-of", together=together, count=fmt_int(count),
+                      each=each, pace=pace.text, reach=pace.reach))
 
 
 def _stated_model(name: str) -> None:
