@@ -18,7 +18,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.uncertainty import Amount
 from catalogue import units
 from catalogue.messages import LANGUAGES, Pair, join
 from notebooks.derive.formulas.exported import DerivationError
@@ -90,8 +89,7 @@ def show(frame: pd.DataFrame, caption: Text | None = None, *,
     Args:
         frame: columns (and levels of a named index, which come first) are quantities, terms, or
             in `labels`; a column ``x`` beside ``x_low`` and ``x_high`` is shown as one, a value
-            with its 80% interval. A cell is a number (SI), an ``Amount``, a text or a pair
-            (English, Chinese).
+            with its 80% interval. A cell is a number (SI), a text or a pair (English, Chinese).
         caption: a text or a pair (English, Chinese).
         labels: column, or text of a cell -> text or pair, of what has no name of its own or
             another one here; of a named level of columns a function of its values, and an empty
@@ -207,13 +205,8 @@ def _written(frame: pd.DataFrame, name: Any, place: int, form: Callable[[Any], s
     low, high = (_end(name, ending) for ending in (LOW, HIGH))
     symbol = catalogue.symbols().get(_quantity(name))
     if low in frame.columns and high in frame.columns:
-        value = Amount(value, frame[low].iloc[place], frame[high].iloc[place],
-                       symbol.unit if symbol else units.DIMENSIONLESS)
-    if isinstance(value, Amount):
-        if form is None:
-            return tuple(value.formatted(lang) for lang in LANGUAGES)
-        ends = f"{form(value.low)}–{form(value.high)}"
-        return f"{form(value.value)} ({ends})", f"{form(value.value)}（{ends}）"
+        return _interval((value, frame[low].iloc[place], frame[high].iloc[place]),
+                         form or (symbol.unit if symbol else units.DIMENSIONLESS))
     if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
         return units.NONE
     if isinstance(value, str):
@@ -227,25 +220,49 @@ def _written(frame: pd.DataFrame, name: Any, place: int, form: Callable[[Any], s
     return fmt_int(int(value)) if isinstance(value, (int, np.integer)) else fmt_sig(float(value))
 
 
+def _interval(points: tuple[Any, Any, Any], form: Callable[[Any], str] | str) -> Pair:
+    """A value and the ends of its interval as text, by a format or an SI unit."""
+    if callable(form):
+        value, *ends = map(form, points)
+        spans = [units.NONE.join(ends)] * len(LANGUAGES)
+        values = [value] * len(LANGUAGES)
+    else:
+        value, low, high = points
+        values = [fmt_quantity(value, form, lang) for lang in LANGUAGES]
+        spans = ["" if low == high else units.span(low, high, form, lang, of=value)
+                 for lang in LANGUAGES]
+    (en, zh), (en_span, zh_span) = values, spans
+    return (f"{en} ({en_span})", f"{zh}（{zh_span}）") if en_span else (en, zh)
+
+
+def interval_text(row: Mapping[Any, Any] | pd.Series, name: str) -> str:
+    """A quantity of a row with the 80% interval beside it: ``30.4 ms (27.9–55.3 ms)``.
+
+    Args:
+        row: with the columns ``name``, ``name_low`` and ``name_high``.
+        name: a quantity of ``params/symbols.yml``.
+    """
+    return _interval((row[name], row[f"{name}{LOW}"], row[f"{name}{HIGH}"]),
+                     catalogue.symbols()[name].unit)[0]
+
+
 def glue(key: str, value: Any, form: Callable[[Any], str] | str | None = None) -> None:
     """Glue a number for ``{glue:text}`` in a sentence; an amount also as ``-low`` and ``-high``.
 
     Args:
         key: of the number.
-        value: number (SI), ``Amount`` or text.
+        value: number (SI), amount with an interval, or text.
         form: what writes it, or its SI unit; whole numbers and texts need none.
 
     Raises DerivationError if the key already stands for another text.
     """
-    if isinstance(value, Amount):
-        form = form or value.unit
+    if hasattr(value, "points"):
         for ending, end in zip(("", "-low", "-high"), value.points, strict=True):
-            glue(f"{key}{ending}", end, form)
-        return
-    if isinstance(form, str):
-        unit = form
-        form = lambda one: fmt_quantity(one, unit)  # noqa: E731
-    number(key, value, form or (str if isinstance(value, str) else fmt_int))
+            glue(f"{key}{ending}", end, form or value.unit)
+    elif isinstance(form, str):
+        number(key, value, fmt_quantity, unit=form)
+    else:
+        number(key, value, form or (str if isinstance(value, str) else fmt_int))
 
 
 def plot(frame: pd.DataFrame, picture: Callable[[str], Figure | Drawing] | None = None, *,
@@ -322,18 +339,7 @@ def lines(axes: Axes, frame: pd.DataFrame, lang: str, *, x: str, y: str | Sequen
         axes.legend(fontsize=8)
 
 
-def with_intervals(amounts: Mapping[str, Amount]) -> dict[str, Any]:
+def with_intervals(amounts: Mapping[str, Any]) -> dict[str, Any]:
     """Columns of a frame: each amount as value, ``_low`` and ``_high``, in its own shape."""
     return {f"{name}{ending}": end for name, amount in amounts.items()
             for ending, end in zip(("", LOW, HIGH), amount.points, strict=True)}
-
-
-def amount(row: Mapping[Any, Any] | pd.Series, name: str) -> Amount:
-    """A quantity of a row with the 80% interval beside it.
-
-    Args:
-        row: with the columns ``name``, ``name_low`` and ``name_high``.
-        name: a quantity of ``params/symbols.yml``.
-    """
-    return Amount(row[name], row[f"{name}{LOW}"], row[f"{name}{HIGH}"],
-                  catalogue.symbols()[name].unit)

@@ -9,7 +9,6 @@ from calc.capacity.day import Limits
 from calc.capacity.growth import OnePool, Pairing
 from notebooks.pages.engineering import (
     experts,
-    host,
     layouts,
     precision,
     risk,
@@ -43,19 +42,6 @@ def test_wide_and_narrow_expert_parallelism_turn_at_equal_rates():
     gains = [experts.wide(case, 32, experts.SPARE, limit=limit).rate(limit)
              / experts.narrow(case).rate(limit) for limit in (0.97 * turn.at, 1.03 * turn.at)]
     assert gains[0] < 1 < gains[1]
-
-
-# --- host and loading --------------------------------------------------------------------------
-
-
-def test_host_bandwidth_for_a_promise_keeps_it_and_grows_with_users():
-    needed = [host.bandwidth_for(users) for users in (1, 2, 8)]
-    assert needed == sorted(needed)
-    for users, bandwidth in zip((1, 2, 8), needed, strict=True):
-        pace = host.pace(host.with_host(host.BEST).inputs(), concurrency=float(users),
-                         host_memory_bandwidth=bandwidth)
-        assert float(pace) == pytest.approx(LIMIT, rel=1e-6)
-    assert host.bandwidth_for(4, limit=0.005) is None
 
 
 # --- precision and pools -----------------------------------------------------------------------
