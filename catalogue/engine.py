@@ -9,6 +9,7 @@ beside it.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -482,12 +483,15 @@ def has_profile(reference: str | None) -> bool:
 def unknown_engine(name: str) -> str:
     """That there is no such engine, with the name that is meant or all names."""
     engines = library.names("profiles")
-    if (parts := re.fullmatch(r"([a-z-]+?)[ :=/-]*v?(\d[\w.]*)", name)) and parts[1] in engines:
-        return f"'{name[:60]}' is not the name of an engine, did you mean {parts[1]}{AT}{parts[2]}"
+    if (parts := re.fullmatch(r"([a-z-]+?)[ :=/(-]*v?(\d[\w.]*|latest)\)?", unicodedata.normalize(
+            "NFKC", name).casefold())) and parts[1] in engines:
+        release = f"{AT}{parts[2]}" if parts[2][0].isdigit() else ""
+        return f"'{name[:60]}' is not the name of an engine, did you mean {parts[1]}{release}"
     if "," in name:
         return f"'{name[:60]}' names several engines, expected one"
     wanted = re.sub(r"^trt-?(?=llm)", "tensorrt-", name.casefold())
-    near = nearest_names(wanted, engines, 1, TYPO)
+    near = [*(engine for engine in engines if wanted.startswith(engine)),
+            *nearest_names(wanted, engines, 1, TYPO)]
     return (f"there is no engine '{name[:60]}', "
             + (f"did you mean {near[0]}" if near else f"expected one of {', '.join(engines)}"))
 

@@ -89,6 +89,8 @@ OF_ANY = ("id", "name", "title", "note", "defaults", "also", "like")  # tell not
 SPELT = 0.85  # similarity from which on a key is taken for a misspelt one
 WRITTEN = ("scenarios", "goals", "devices", "models", "nodes", "links", "prices")
 """Kinds of which readers write most files."""
+PLANS = ("scenarios", "goals")
+"""Kinds whose keys other tools put into groups of their own."""
 
 
 def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | None:
@@ -105,17 +107,22 @@ def described_kind(data: Mapping[str, Any], usual: str | None = None) -> str | N
         return IMPORTED
     best, most = None, 0.0
     for kind in dict.fromkeys(filter(None, (usual, *WRITTEN, *KINDS))):
-        fields = class_of(kind).model_fields
-        own = [key for key in fields if key not in OF_ANY]
-        score = sum(1.0 if key in own else 0.0 if key in (*fields, *OF_ANY) else
-                    0.5 if nearest_names(str(key), own, 1, SPELT)
-                    or _means_key(kind, key, value) else -0.1
-                    for key, value in data.items())
+        score = _score(kind, data, kind in PLANS and usual in PLANS)
         if usual is None and kind == "scenarios" and not has_layout(data):
             score -= 0.01  # a goal, if as many keys are of one
         if score > most:
             best, most = kind, score
     return best
+
+
+def _score(kind: str, data: Mapping[str, Any], inside: bool) -> float:
+    """How much of a file is of a kind; keys inside unknown groups count if asked for."""
+    fields = class_of(kind).model_fields
+    own = [key for key in fields if key not in OF_ANY]
+    return sum(1.0 if key in own else 0.0 if key in (*fields, *OF_ANY) else
+               0.5 if nearest_names(str(key), own, 1, SPELT) or _means_key(kind, key, value) else
+               _score(kind, value, inside) if inside and isinstance(value, dict) else -0.1
+               for key, value in data.items())
 
 
 def _means_key(kind: str, key: Any, value: Any) -> bool:

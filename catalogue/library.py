@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -34,6 +33,7 @@ from catalogue.reading import units, yamlfile
 from catalogue.reading.files import ROOT, ParamsError, is_file, is_folder
 from catalogue.reading.near import TYPO, nearest_names
 from catalogue.reading.synonyms import (
+    POOLS,
     amount_meant,
     attention_layout,
     card_way,
@@ -42,6 +42,7 @@ from catalogue.reading.synonyms import (
     key_meant,
     name_meant,
     names_group,
+    pool_meant,
     value_meant,
     way,
 )
@@ -295,6 +296,7 @@ CARD_COUNTS = ("cluster", "cards", "cluster.devices", "cards.most")
 """Keys that state a number of cards; names of cards belong elsewhere."""
 UNLIMITED = ("inf", ".inf", "infinity", "unlimited")
 NOT_SET = ("id", "defaults", "like")  # keys that an override cannot change
+ROUNDS = 8  # of mending what is refused; further mistakes are told when these are corrected
 
 def referred(kind: str, reference: str, beside: Path | None = None) -> Path:
     """The file of an entry that another file names, as :func:`locate`; a reader's own is read, so
@@ -368,51 +370,64 @@ def _data(kind: str, file: YamlFile, given: dict[str, Override]) -> dict[str, An
 
 
 def _attempts(kind: str, file: YamlFile, given: dict[str, Override]
-              ) -> Iterator[tuple[YamlFile, ValidationError]]:
-    """Yield a file that is refused, again with unknown keys read as those that they mean, and why
-    it is refused."""
-    unknown: Iterable[KeyPath] = [()]
-    corrected: dict[KeyPath, str] = {}
-    while unknown:
+              ) -> Iterator[tuple[YamlFile, Sequence[Any]]]:
+    """Yield a file that is refused and why, then again with what can be mended, so that the rules
+    over several keys are checked too.
+
+    Unknown keys are read as those that they mean, then values as what they mean; what is left is
+    taken out.
+    """
+    cls, mended = class_of(kind), set[KeyPath]()
+    for _ in range(ROUNDS):
         data = _data(kind, file, given)
         try:
-            class_of(kind).model_validate(data, context=_provenance(data, file.path))
+            cls.model_validate(data, context=_provenance(data, file.path))
             return
         except ValidationError as error:
-            yield file, error
-            unknown = _unknown_keys(error, file)
-            file = _mended(class_of(kind), file, unknown)
-            if not unknown and not corrected:
-                unknown = corrected = {
-                    item["loc"]: item["ctx"]["error"].meant
-                    for item in error.errors(include_url=False)
-                    if isinstance(item.get("ctx", {}).get("error"), MeantError)}
-                file = replace(file, data=copy.deepcopy(file.data))
-                for keys, value in corrected.items():
-                    _set(file.data, keys, value)
-
-
-def _set(data: dict[str, Any], keys: KeyPath, value: Any) -> None:
-    """Replace the value under some keys, or under the deepest of them that are groups."""
-    holder: Any = data
-    for key, below in itertools.pairwise((*keys, None)):
-        inner = holder.get(key) if isinstance(holder, dict) else None
-        if below is None or not isinstance(inner, dict):
-            if isinstance(holder, dict):
-                holder[key] = value
+            problems = [item for item in error.errors(include_url=False)
+                        if not any(item["loc"][:len(keys)] == keys
+                                   or keys[:len(item["loc"])] == item["loc"] for keys in mended)
+                        and not (item["type"] == "missing" and "variants" in file.data)]
+        if not problems:
             return
-        holder = inner
+        yield file, problems
+        if unknown := _unknown_keys(problems, file):
+            file = _mended(cls, file, unknown)
+            continue
+        mended |= {item["loc"] for item in problems if item["type"] == "missing"}
+        file = replace(file, data=copy.deepcopy(file.data))
+        meant = {item["loc"]: raised.meant for item in problems
+                 if isinstance(raised := item.get("ctx", {}).get("error"), MeantError)}
+        for item in problems:
+            keys = item["loc"]
+            if keys in meant:
+                _set(file.data, keys, meant[keys])
+            elif not meant and keys:
+                _set(file.data, keys, None)
+                mended |= {keys, *({keys[:1]} if keys[0] not in file.data else ())}
+
+
+def _set(data: dict[Any, Any], keys: KeyPath, value: Any) -> None:
+    """Replace the value under some keys, or under the deepest of them that are groups; None takes
+    it out, with groups that are then empty."""
+    key, *below = keys
+    if below and isinstance(data.get(key), dict):
+        _set(data[key], tuple(below), value)
+        value = data[key] or None
+    data[key] = value
+    if value is None:
+        del data[key]
 
 
 def as_meant(kind: str, file: YamlFile, given: dict[str, Override]) -> YamlFile:
     """A file with its unknown keys read as those that they mean, or left out."""
-    for attempt, error in _attempts(kind, file, given):
-        file = _mended(class_of(kind), attempt, _unknown_keys(error, attempt))
+    for attempt, problems in _attempts(kind, file, given):
+        file = _mended(class_of(kind), attempt, _unknown_keys(problems, attempt))
     return file
 
 
-def _unknown_keys(error: ValidationError, file: YamlFile) -> list[KeyPath]:
-    return [item["loc"] for item in error.errors(include_url=False)
+def _unknown_keys(problems: Iterable[Any], file: YamlFile) -> list[KeyPath]:
+    return [item["loc"] for item in problems
             if item["type"] == "extra_forbidden" and item["loc"] in file.lines
             and item["loc"] not in file.origins]
 
@@ -448,6 +463,11 @@ def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> Yam
         value = holder.pop(last)
         below = {path[len(keys):]: lines.pop(path) for path in file.lines
                  if path[:len(keys)] == keys}
+        if "variants" in cls.model_fields and len(keys) == 1 and isinstance(value, dict) and (
+                pool := pool_meant(str(last))):
+            put(("variants", pool), value, below)
+            data["pools"] = list(POOLS)
+            continue
         near = _near(cls, keys, value, file)
         value = _inside(near or (), value)
         if isinstance(value, dict) and not (near and _is_group(cls, near)) and not _advice(
@@ -519,7 +539,8 @@ def parsed(cls: type[Parsed], file: YamlFile, *keys: str) -> Parsed:
     try:
         return cls.model_validate(raw, context=_provenance(raw, file.path))
     except ValidationError as error:
-        raise ParamsError(*refusals(cls, [(file, error)], {}, keys)) from None
+        problems = error.errors(include_url=False)
+        raise ParamsError(*refusals(cls, [(file, problems)], {}, keys)) from None
 
 
 def _check_device(device: hardware.Device, file: YamlFile) -> None:
@@ -612,7 +633,7 @@ def _inherited(cls: type[Entry], key: str, raw: Any, defaults: Any, path: Path) 
     return raw
 
 
-def refusals(cls: type[Entry], attempts: Iterable[tuple[YamlFile, ValidationError]],
+def refusals(cls: type[Entry], attempts: Iterable[tuple[YamlFile, Sequence[Any]]],
              overridden: Mapping[KeyPath, str], above: tuple[str, ...] = ()) -> list[str]:
     """Why an entry is refused: a sentence for each mistake, in the order of the file's lines.
 
@@ -624,16 +645,22 @@ def refusals(cls: type[Entry], attempts: Iterable[tuple[YamlFile, ValidationErro
         above: keys under which the entry stands in its file.
     """
     by_line: list[tuple[int, list[str]]] = []
-    for file, error in attempts:
-        problems = error.errors(include_url=False)
-        unknown = [] if above else _unknown_keys(error, file)
+    for file, problems in attempts:
+        unknown = [] if above else _unknown_keys(problems, file)
         top = next((keys for keys in unknown if len(keys) == 1), None)
         if top and not by_line and (other := _other_kind(cls, file)):
             return [f"{file.where(top)}: {other}."]
         by_line += _by_line(cls, file, [
             item for item in problems if not unknown or item["loc"] in unknown], overridden, above)
     by_line.sort(key=lambda pair: pair[0])
-    return [*dict.fromkeys(text for _, texts in by_line for text in texts)]
+    listed: set[str] = set()
+    texts = []
+    for text in dict.fromkeys(text for _, texts in by_line for text in texts):
+        names = text.partition(", expected one of ")[2].rstrip(".")
+        texts.append(text.replace(f"expected one of {names}", "remove it, no key is near")
+                     if names in listed and "unknown key" in text else text)
+        listed.add(names)
+    return texts
 
 
 def _by_line(cls: type[Entry], file: YamlFile, problems: Iterable[Any],
@@ -675,15 +702,20 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None, file: YamlFile | N
     meant = key_meant(last, goal) if {"workload", "demand"} & own else None
     if groups:
         return groups[0], last
+    if group == ["cluster"] and names_group(last):
+        return "cluster", "node"
     if inside := entry_key_meant(last, fields):
         return *group, *inside
     if meant in CARD_COUNTS and isinstance(value, (str, list)) and not amount_meant(
-            f"{value} ", "1"):
+            f"{value} ", "1") and re.search("[^\\W\\d]", str(value)):
         meant = "devices" if goal else "device"
     if _advice(cls, keys, file) or str(value) in UNLIMITED:
         return None
     if meant and meant != ".".join((*group, last)):
-        return tuple(meant.split("."))
+        path = tuple(meant.split("."))
+        return path if _inside(path, value) is not value or not (
+            isinstance(value, dict) and "value" not in value and len(path) > 1
+            and path[0] in GROUPS) else path[:1]
     stated = file.lines if file else {}
     near = nearest_names(last, [name for name in fields if (*group, name) not in stated], 1, TYPO)
     return (*group, near[0]) if near else None
@@ -705,10 +737,11 @@ def _cache_advice(file: YamlFile, word: str) -> str:
     stated = [raw for key, raw in file.data.items()
               if key == "precision" or key_meant(str(key)) == "precision"]
     weights = _meant("precisions", str(stated[0])) if stated else None
-    joint = [name for name in (f"{weights}-fp8-cache", "fp8-block-fp8-cache")
-             if name in names("precisions")]
+    wanted = str(file.data.get(word)).casefold()
+    joint = [name for name in ((f"{weights}-c8",) if "int8" in wanted else (
+        f"{weights}-fp8-cache", "fp8-block-fp8-cache")) if name in names("precisions")]
     return (f"write one precision for weights and cache, precision: {joint[0]}"
-            if "8" in str(file.data.get(word)) else "the precision states the cache, remove it")
+            if joint and "8" in wanted else "the precision states the cache, remove it")
 
 
 def _inside(keys: KeyPath, value: Any) -> Any:
@@ -726,7 +759,8 @@ def _key_hint(cls: type[Entry], keys: KeyPath, value: Any, file: YamlFile | None
         return "without it nothing limits, leave it out"
     near = _near(cls, keys, value, file)
     if near is None:
-        return f"expected one of {', '.join(fields_at(cls, keys[:-1]))}"
+        return ("remove it, its keys belong elsewhere" if isinstance(value, dict) and value else
+                f"expected one of {', '.join(fields_at(cls, keys[:-1]))}")
     *group, name = map(str, near)
     is_elsewhere = near[:-1] != keys[:-1]
     if (inner := _inside(near, value)) is not value:

@@ -43,7 +43,7 @@ from catalogue.library import Override
 from catalogue.reading import yamlfile
 from catalogue.reading.files import LayoutError, Mistakes, ParamsError
 from catalogue.reading.near import nearest_names
-from catalogue.reading.synonyms import key_meant
+from catalogue.reading.synonyms import POOLS, key_meant
 from catalogue.reading.values import Text, both_languages, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
@@ -94,14 +94,10 @@ def _variant(text: str) -> tuple[Path, str] | None:
 def variant_keys(file: YamlFile) -> list[str]:
     """Keys of a file's variants in its order; none if it describes one deployment.
 
-    Raises ParamsError, one sentence, for variants that are not groups with a title each, and for
-    pools that are not two of them.
+    Raises ParamsError, one sentence, for variants that are not groups.
     """
     variants = file.data.get("variants")
     if variants is None:
-        if "pools" in file.data:
-            raise ParamsError(f"{file.where(('pools',))}: pools: there are no variants to be "
-                              "pools.")
         return []
     where = file.where(("variants",))
     if not isinstance(variants, dict) or not variants:
@@ -113,13 +109,23 @@ def variant_keys(file: YamlFile) -> list[str]:
                               "letters and digits, joined by '-' or '.'.")
         if not isinstance(own, dict):
             raise ParamsError(f"{where}: variants.{key}: expected a group of keys.")
-    pools = file.data.get("pools")
-    if pools is not None and not (isinstance(pools, list) and len(pools) == 2
-                                  and all(isinstance(pool, str) and pool in variants
-                                          for pool in pools)):
-        raise ParamsError(f"{file.where(('pools',))}: pools: expected two of the variants "
-                          f"{', '.join(variants)}, the prefill pool first.")
     return list(variants)
+
+
+def pool_names(file: YamlFile) -> list[str]:
+    """Variants of a file that are the prefill and the decode pool; none where it has no pools.
+
+    Raises ParamsError, one sentence, for pools that are not two of the variants.
+    """
+    variants, pools = variant_keys(file), file.data.get("pools")
+    if pools is None or (variants and isinstance(pools, list) and len(pools) == len(POOLS)
+                         and all(isinstance(pool, str) and pool in variants for pool in pools)):
+        return pools or []
+    where = file.where(("pools",))
+    if not variants:
+        raise ParamsError(f"{where}: pools: there are no variants to be pools.")
+    raise ParamsError(f"{where}: pools: expected two of the variants {', '.join(variants)}, the "
+                      "prefill pool first.")
 
 
 def overlaid(file: YamlFile, key: str) -> YamlFile:
@@ -198,11 +204,14 @@ def load_family(reference: str | Path, device: str | Path | None = None) -> Fami
 def _family(path: Path, device: str | Path | None = None) -> Family:
     file = yamlfile.read(path, as_meant=True)
     keys = variant_keys(file)
+    mistakes, of = Mistakes(), dict[str, Scenario]()
+    with mistakes:
+        pool_names(file)
     if not keys:
+        mistakes.report()
         single = load_scenario(path, device)
         return Family(single.id, single.title, single.file.note, single.file.section, (single,))
     base = of_the_whole(file)
-    mistakes, of = Mistakes(), dict[str, Scenario]()
     with mistakes:
         engine = running_engine(base)
         shared: ScenarioFile = library.load("scenarios", path,
@@ -227,17 +236,22 @@ def load_pools(reference: str | Path | YamlFile, device: str | Path | None = Non
     if isinstance(reference, YamlFile):
         return None
     path, key = find_scenario(reference)
-    file, settings = library.read(path), list(overrides)
-    variant_keys(file)
-    names = file.data.get("pools")
-    if key or not names:
+    file, settings, mistakes = library.read(path), list(overrides), Mistakes()
+    names: list[str] = []
+    with mistakes:
+        names = pool_names(file)
+    if key or not (names or mistakes):
         return None
 
     def load(name: str, *lengths: str) -> Scenario:
         return load_scenario(f"{path}{SEPARATOR}{name}", device, [*settings, *lengths])
 
-    where = file.where(("pools",))
-    prefill, decode = map(load, names)
+    where, loaded = file.where(("pools",)), []
+    for name in names or variant_keys(file):
+        with mistakes:
+            loaded.append(load(name))
+    mistakes.report()
+    prefill, decode = loaded
     if prefill.model.id != decode.model.id:
         raise ParamsError(f"{where}: pools: '{names[0]}' serves '{prefill.model.id}' and "
                           f"'{names[1]}' serves '{decode.model.id}', expected one model.")
@@ -305,8 +319,8 @@ def load_scenario(reference: str | Path | YamlFile, device: str | Path | None = 
     def load() -> Scenario:
         raw = library.read(path)
         variants = variant_keys(raw)
-        if "pools" in raw.data and not key:
-            one, two = (f"{reference}{SEPARATOR}{pool}" for pool in raw.data["pools"])
+        if not key and (pools := pool_names(raw)):
+            one, two = (f"{reference}{SEPARATOR}{pool}" for pool in pools)
             raise ParamsError(f"{raw.where(('pools',))}: pools: the deployment has two pools, name "
                               f"one: {one} or {two}; only estimate, simulate, cost, deploy and "
                               "report take both.")
@@ -410,6 +424,9 @@ def _checked(raw: YamlFile, given: dict[str, Override]) -> tuple[ScenarioFile, R
                 running_engine(meant, given)
             if not given:
                 check_layout_of(meant)
+            for key in variant_keys(meant):
+                with mistakes:
+                    _checked(overlaid(meant, key), given)
     mistakes.report()
     return file, engine
 

@@ -50,6 +50,7 @@ from catalogue.entries.hardware import (
 )
 from catalogue.entries.models import CSA, Checkpoint, DraftMethod, Model, TextKind
 from catalogue.reading import units
+from catalogue.reading.synonyms import is_switch_on
 from catalogue.reading.values import (
     AllRequests,
     AnyQuantity,
@@ -421,7 +422,7 @@ class Parallelism(Entry):
     @model_validator(mode="before")
     @classmethod
     def _of_switch(cls, raw: Any) -> Any:
-        if isinstance(raw, dict) and raw.get("expert_parallel") is True:
+        if isinstance(raw, dict) and is_switch_on(raw.get("expert_parallel")):
             sizes = [size for name in ("tensor", "data") if isinstance(
                 size := raw.get(f"{name}_parallel", 1), int)]
             raise Misplaced("expected the number of cards that share the experts: write "

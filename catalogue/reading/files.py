@@ -84,8 +84,15 @@ class Mistakes:
         if self._errors:
             kinds = {type(error) for error in self._errors}
             kind = kinds.pop() if len(kinds) == 1 else ParamsError
-            raise kind(*dict.fromkeys(
-                problem for error in self._errors for problem in error.problems)) from None
+            raise kind(*sorted(dict.fromkeys(
+                problem for error in self._errors for problem in error.problems), key=_place),
+            ) from None
+
+
+def _place(problem: str) -> tuple[str, int]:
+    """File and line at which a sentence begins."""
+    at = re.match(r"(.*?):(\d+)", problem)
+    return (at[1], int(at[2])) if at else ("", 0)
 
 
 ROOT = Path(__file__).resolve().parents[2] / "params"

@@ -23,6 +23,8 @@ OPTIONS = {"model": "model", "device": "card", "engine": "engine", "precision": 
            **dict.fromkeys((f"parallelism.{name}_parallel" for name in (
                "tensor", "pipeline", "data", "expert")), "layout")}
 """Key of a deployment -> option of a command, or argument of a function, that says the same."""
+POOLS = ("prefill", "decode")
+"""Names of the two pools of a deployment, in this order."""
 _PERCENTILE = re.compile(r"(?:^|_)(p[1-9]\d)(?:_|$)")
 _OF_NUMBERS = re.compile(  # words of keys that say no more than that a number follows
     r"^(?:(?:number|no|count)_of_|(?:num|total|average|avg|mean|typical|peak|max|target)_|平均|最大)")
@@ -77,7 +79,7 @@ def present_name(section: str, word: str) -> str | None:
 
 
 def _plain(word: str) -> str:
-    return re.sub(r"[\s-]+", "_", word.strip("-")).casefold()
+    return re.sub(r"(?:[\s-]|\.\s)+", "_", word.strip("-")).casefold()
 
 
 def attention_layout(words: Mapping[Any, Any]) -> dict[str, int]:
@@ -139,10 +141,21 @@ def key_meant(word: str, goal: bool = False) -> str | None:
     return _section("goals").get(key or name, key) if goal else key
 
 
+def pool_meant(word: str) -> str | None:
+    """Return which of ``POOLS`` a key names, such as ``prefill_nodes``; None if it names none."""
+    return next((pool for pool in POOLS if re.match(rf"{pool}(_|$)", _plain(word))), None)
+
+
 def value_meant(word: str, choices: Collection[str]) -> str | None:
     """Return the choice that another word for it means; None if it means none."""
     choice = _keys("values").get(_plain(word))
     return choice if choice in choices else None
+
+
+def is_switch_on(value: Any) -> bool:
+    """Whether a value switches something on: ``true``, ``开``."""
+    return value is True or str(value).casefold() in (
+        "on", "yes", "enabled", "true", "开", "开启", "启用", "是")
 
 
 def names_group(word: str) -> bool:
@@ -188,8 +201,9 @@ def amount_meant(text: str, unit: str) -> str | None:
     """
     if len(text) > units.LONGEST:
         return None
-    plain = re.sub(r"(?<=\d)\s*e(?=\d)", "e", _written(text, "amounts"))
+    plain = re.sub(r"(?<=\d)\s*e(?=-?\d)", "e", _written(text, "amounts"))
     plain = re.sub(r"(?<=\d)[,_](?=\d{3}(?!\d))", "", plain).strip(" []()~≈<>≤≥=+")
+    plain = re.sub(r"^(\d+),(?=\d{1,2}(?!\d))", r"\1.", plain)  # a decimal comma
     counted, _, per = unit.partition("/")
     plain = re.sub(r"(?<=\d)\s*/", f" {counted}/", plain) if per else plain
     try:

@@ -182,8 +182,9 @@ def si_number(raw: Any, rule: Unit) -> float | int:
         if isinstance(raw, str) and rule.unit == "token" and (meant := tokens_meant(raw)):
             raise MeantError(f"tokens are counted, '{raw}' of text has about {meant}: write "
                              f"{meant}", meant) from None
-        if isinstance(raw, str) and (meant := amount_meant(raw, rule.unit)):
-            raise MeantError(f"'{raw}' is not {units.quantity(rule.unit)}: write {meant}",
+        unit = units.DIMENSIONLESS if rule.unit == ANY_UNIT else rule.unit
+        if isinstance(raw, str) and (meant := amount_meant(raw, unit)):
+            raise MeantError(f"'{raw}' is not {units.quantity(unit)}: write {meant}",
                              meant) from None
         raise error
     if value < rule.minimum or (rule.exclusive and value == rule.minimum):
@@ -404,7 +405,13 @@ class Ref:
             if not isinstance(raw, str):
                 value = units.shown(raw)
                 if isinstance(raw, list) and raw:
-                    value += f": write {raw[0]}" + ", ask for others apart" * (len(raw) > 1)
+                    first = raw[0]
+                    try:
+                        info.context.locate(self.kind, str(first))
+                    except ParamsError as error:
+                        near = re.search(r"did you mean ([^;]+?)[;.]", str(error))
+                        first = near[1] if near else first
+                    value += f": write {first}" + ", ask for others apart" * (len(raw) > 1)
                 raise ValueError(f"expected the name of one of the {self.kind}, found {value}")
             try:
                 path = info.context.locate(self.kind, raw)

@@ -48,11 +48,11 @@ CASES = [  # file, text of it, text in its place, line and message
      "40: latency: '2 ms' is not plausible, expected a time of 10 ns to 1 ms: is the unit right?"),
     ("scenarios/s0-scenario-1", "  tensor_parallel:", "  tp:",
      "12: unknown key 'parallelism.tp', did you mean 'tensor_parallel'."),
-    ("scenarios/s0-scenario-1", "  context_tokens:", "  max_model_len:",
-     "26: unknown key 'workload.max_model_len', did you mean 'context_tokens'."),
+    ("scenarios/s0-scenario-1", "  context_tokens:", "  contex_tokens:",
+     "26: unknown key 'workload.contex_tokens', did you mean 'context_tokens'."),
     ("scenarios/s0-scenario-1", "  tensor_parallel:", "  max_model_len: 9\n  tensor_parallel:",
-     "12: unknown key 'parallelism.max_model_len', did you mean 'context_tokens' under "
-     "'workload'."),
+     "12: unknown key 'parallelism.max_model_len', requests take memory for the tokens that they "
+     "have, remove it; where all are this long, write workload: {context_tokens: N}."),
     ("scenarios/s0-scenario-1", "parallelism:\n", "version: 0.5.4\nparallelism:\n",
      "11: unknown key 'version', write it as part of the engine, such as engine: sglang@0.5.4."),
     ("scenarios/s0-scenario-1", "parallelism:\n", "enable-dp-lm-head: true\nparallelism:\n",

@@ -123,7 +123,7 @@ def test_estimate_fits_up_to_the_last_position(cli, tokens, fits):
         [] if fits else ["context"])
     assert fits or answer["searched"]["best"] is None
 OF_A_CARD = [
-    ("1.6 TB/s", '"1,6 TB/s"', 6, "such as 1.6 TB/s"),
+    ("1.6 TB/s", '"1,6 TB/s"', 6, "write 1.6 TB/s"),
     ("vendor:", "\tvendor:", 3, "a tab, expected spaces")]
 
 
