@@ -250,7 +250,8 @@ class Demand(Entry):
         if self.think_time is not None and self.users is None:
             yield "expected 'users' beside a 'think_time'", "think_time"
         if (self.length_distribution == "lognormal") != (self.length_variation is not None):
-            yield "'length_variation' is that of a lognormal length_distribution alone"
+            yield ("'length_variation' and a lognormal length_distribution belong together, "
+                   "expected both or neither")
         least = self.input_tokens + self.output_tokens
         if self.context_tokens is not None and self.context_tokens < least:
             yield f"expected at least input_tokens + output_tokens = {least}", "context_tokens"

@@ -19,7 +19,8 @@ DOCUMENTS = ("s0", "s1", "s2", "s3")
 
 @cli_command("dev audit", "--document s3 --verdict wrong-input", "--claim S1-046", table=False)
 @click.option("--document", type=click.Choice(DOCUMENTS), help="Only claims in this document.")
-@click.option("--verdict", type=click.Choice(VERDICTS), metavar="NAME", help="Only this verdict.")
+@click.option("--verdict", type=click.Choice(VERDICTS), metavar="NAME",
+              help=f"Only this verdict: {', '.join(VERDICTS)}.")
 @click.option("--claim", metavar="ID", help="Only this claim, e.g. S1-046.")
 def command(**wanted: str | None) -> View:
     """Check each claim in vendors' deployment plans and give the corrected value.

@@ -28,13 +28,14 @@ FOLDER = "calibration"
              "service/bench/results --write")
 @click.argument("name", metavar="CALIBRATION|RESULTS")
 @click.option("--write", is_flag=True, help=(
-    "Save the fit to the file of CALIBRATION; from RESULTS, write files of "
-    "measurements, deployment and calibration."))
+    "Write the fitted values to the calibration file. With RESULTS, write a measurement, a "
+    "deployment and a calibration file."))
 def command(name: str, write: bool) -> View:
     """Which efficiencies best fit the measurements? Do benchmark results match the predictions?
 
-    CALIBRATION is a catalogue name (`will-it-fit list calibrations`) or your own file. RESULTS is a
-    results folder or file from the benchmark script written by `will-it-fit deploy`.
+    A calibration is a set of efficiencies fitted to one measured system. CALIBRATION is a catalogue
+    name (`will-it-fit list calibrations`) or your own file. RESULTS is a results folder or file
+    from the benchmark script written by `will-it-fit deploy`.
     """
     refuse_fitting(name)
     path = Path(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ from calc.commands.options import (
     cli_command,
     limit_options,
     refuse_too_long,
+    require,
     scenario_argument,
     seed_option,
     settings_option,
@@ -60,7 +62,7 @@ class Percentile(Number):
 @click.option("--requests-per-user", type=DAILY, help="Requests per user per day, e.g. 20.")
 @click.option("--load", "day_load", default="azure-conversation", metavar="NAME|FILE", help=(
     "Hourly load profile (`will-it-fit list loads`)."))
-@limit_options
+@partial(limit_options, at="at --percentile")
 @click.option("--percentile", type=Percentile(least=50, most=99.9), metavar="NUMBER|mean", help=(
     "Percentile at which the limits apply, or 'mean' (default: the deployment's, else 99)."))
 @click.option("--spares", type=Number(most=4096, integer=True), default="0", help="Spare servers.")
@@ -69,15 +71,16 @@ class Percentile(Number):
 @think_time_option
 @click.option("--turns", type=Number(least=2, most=1000, integer=True), help=(
     "Turns per conversation; also prints hit rates of the cache tiers. Requires --think-time."))
-@click.option("--host-memory", type=BYTES, help="Host memory for KV cache (default: all).")
+@click.option("--host-memory", type=BYTES,
+              help="Host memory per server for KV cache (default: all).")
 @click.option("--storage", type=BYTES, default="0 B", help="SSD per server for KV cache.")
 @click.option("--scaling", is_flag=True, help=(
-    "Print the best aggregated and disaggregated layouts of 8 to 384 cards; limits are on means."))
+    "Print the best aggregated and disaggregated layouts for 8 to 384 cards. Latency limits then "
+    "apply to means."))
 @seed_option
 def command(scenario: str, settings: tuple[str, ...], day_load: str, scaling: bool,
             ttft: float | None, tpot: float | None, percentile: Any, **given: Any) -> View:
-    """How many replicas does a day's traffic need? How do failures, caches and more cards change
-    that?
+    """How many replicas does a day's traffic need? How do failures and KV-cache tiers change that?
 
     Requires --daily-requests, --daily-users or --scaling. DEPLOYMENT is a catalogue name
     (`will-it-fit list deployments`) or your own file.
@@ -108,11 +111,7 @@ def requests_of(given: Mapping[str, Any]) -> float | None:
         raise ParamsError("--daily-users and --daily-requests: expected one of them.")
     if users and per_user:
         requests = users * per_user
-    stated = {**given, "daily_requests": requests}
-    for name, other in NEEDED:
-        if stated[name] is not None and stated[other] is None:
-            raise ParamsError(f"--{name.replace('_', '-')}: expected --{other.replace('_', '-')} "
-                              "as well.")
+    require({**given, "daily_requests": requests}, NEEDED)
     return requests
 
 

@@ -12,6 +12,7 @@ from calc.commands.options import (
     Number,
     cli_command,
     refuse_too_long,
+    require,
     scenario_argument,
     settings_option,
 )
@@ -46,6 +47,11 @@ Analysis = tuple[Any, Table, list[tuple[str, str]]]
 """Data for programs, all rows, and figures: label and text, a line each."""
 
 
+NEEDED = (("breakeven", "against"), ("between", "breakeven"), ("price", "against"),
+          ("card_price", "demand"), ("late", "demand"), ("demand", "information"))
+"""Options, and the other that each needs."""
+
+
 @cli_command(
     "decide", "h200-r1-vllm-tp8", "plan.yml --quantity ttft --sensitivity",
     "plan.yml --breakeven workload.concurrency --against parallelism.expert_parallel=8",
@@ -58,7 +64,7 @@ Analysis = tuple[Any, Table, list[tuple[str, str]]]
 @click.option("--tornado", "ways", flag_value="tornado", multiple=True, help=(
     "Vary each input alone over its range (default: this and --elasticities)."))
 @click.option("--elasticities", "ways", flag_value="elasticities", multiple=True,
-              help="Print the change of the result per 1% change of each input.")
+              help="Print the percentage change of the result for a 1% change of each input.")
 @click.option("--sensitivity", "ways", flag_value="sensitivity", multiple=True,
               help="Print Sobol indices: the share of the variance that each input explains.")
 @click.option("--samples", type=Number(integer=True), metavar="NUMBER", help=(
@@ -71,24 +77,23 @@ Analysis = tuple[Any, Table, list[tuple[str, str]]]
 @click.option("--between", metavar="LOW,HIGH", help=(
     "Range of KEY to search (default: its uncertainty range, or a range around its value)."))
 @click.option("--margin", type=Number(most=0.999), default="0", metavar="SHARE",
-              help="Required relative improvement of --against, e.g. 10%.")
+              help="Minimum relative improvement at which --against counts as better, e.g. 10%.")
 @click.option("--information", "ways", flag_value="information", multiple=True, help=(
     "Print which input to measure first (value of information). Requires --against or --demand."))
 @click.option("--demand", type=Number("token/s", most=1e12, above=True), metavar="RATE",
-              help="Required output throughput, e.g. '50000 token/s'.")
+              help="Required output throughput, e.g. '50000 token/s'; requires --information.")
 @click.option("--late", type=Number(),
-              help="Card price when buying later, relative to today's, e.g. 2.")
+              help="Price of cards bought later, as a multiple of today's; requires --demand.")
 @click.option("--price", metavar="MONEY/h", help="Price per card-hour; requires --against.")
 @click.option("--card-price", metavar="MONEY", help="Purchase price per card; requires --demand.")
 def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
             ways: tuple[str, ...], **options: Any) -> View:
     """Which inputs does a result depend on, and which is worth measuring first?
 
-    Also finds the break-even value between two options. DEPLOYMENT is a catalogue name
+    Also finds the value of an input at which two options are equal. DEPLOYMENT is a catalogue name
     (`will-it-fit list deployments`) or your own file.
     """
-    if options["breakeven"] and not options["against"]:
-        raise ParamsError("--breakeven: expected --against beside it.")
+    require(options | {"information": "information" in ways or None}, NEEDED)
     if options["against"] and not options["breakeven"] and "information" not in ways:
         raise ParamsError("--against: expected --breakeven KEY or --information beside it.")
     name = quantity or (CARD_HOURS if "information" in ways else "tpot")

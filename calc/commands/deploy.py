@@ -27,14 +27,16 @@ from catalogue.messages import LANGUAGES
 @output_option("Output directory: new, empty, or unmodified earlier output of deploy.", "DIR",
                required=True)
 @click.option("--engine", metavar="NAME[@RELEASE]", help=(
-    "Engine and release; the engine is vllm, vllm-ascend or sglang (default: the deployment's)."))
+    "Engine (vllm, vllm-ascend or sglang) and release (default: the deployment's)."))
 @settings_option
 @click.option("--hosts", metavar="NAME,...",
-              help="Names or IP addresses of servers, prefill first (default: serve-0, ...).")
+              help=(
+                  "Host names or IP addresses, one per server; prefill servers first (default: "
+                  "serve-0, ...)."))
 @click.option("--flag", "flags", multiple=True, metavar="--NAME[=VALUE]",
-              help="Extra argument of the engine, e.g. --flag=--trust-remote-code (repeatable).")
+              help="Extra engine flag, e.g. --flag=--trust-remote-code (repeatable).")
 @click.option("--env", "variables", multiple=True, metavar="NAME=VALUE",
-              help="Extra environment variable of the engine (repeatable).")
+              help="Extra environment variable for the engine (repeatable).")
 @click.option("--lang", default="en", type=click.Choice(LANGUAGES),
               help="Language of RECIPE.md and of comments.")
 def command(scenario: str, output: str, engine: str | None, settings: tuple[str, ...],

@@ -20,8 +20,9 @@ def command(write: bool) -> View:
 
     Errors are standard deviations in log units: 'down' and 'up' are the spreads below and above the
     prediction across the systems of a class, 'within' is the spread among the rows of one system.
-    'inside' counts rows within the interval estimated from the other systems (leave-one-out). The
-    error grows with each doubling of the load beyond the measured range.
+    'inside' counts rows within the interval estimated from the other systems (leave-one-out), and
+    'high/low' is the ratio of the interval's ends. The error grows with each doubling of the load
+    beyond the measured range. Requires the `analysis` extra.
     """
     from calc.evidence.discrepancy import as_json, estimate, with_estimates  # loads SciPy, pandas
 

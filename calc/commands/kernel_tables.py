@@ -26,7 +26,8 @@ def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
                        ("operator", "Only this operator.")):
         function = click.option(f"--{name}", metavar="NAME", help=text)(function)
     return click.option("--tables", required=True, metavar="PATH", help=(
-        "Tables (`will-it-fit new kernels`), or systems/data of NVIDIA aiconfigurator."))(function)
+        "CSV or Parquet tables of measured kernels (template: `will-it-fit new kernels`), or the "
+        "folder systems/data of NVIDIA's aiconfigurator."))(function)
 
 
 @cli_command("dev kernels list", "--tables params/templates/kernels.csv")

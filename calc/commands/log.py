@@ -26,9 +26,11 @@ REFUSALS = {"no-room": "no memory is left for a cache",
              "server.log --deployment plan.yml -o measured.yml")
 @click.argument("file", metavar="FILE")
 @click.option("--deployment", "scenario", metavar="NAME|FILE",
-              help="Deployment that produced the log (default: inferred from the log).")
+              help=(
+                  "Deployment that produced the log (default: inferred from the log; where it does "
+                  "not name the cards, add --set device=NAME)."))
 @settings_option
-@output_option("Save the log as a measurement file.")
+@output_option("Save the logged values as a measurement file.")
 def command(file: str, scenario: str | None, settings: tuple[str, ...], output: str | None) -> View:
     """Does the memory that an engine logged at start-up match the prediction?
 

@@ -96,7 +96,8 @@ Predict memory, latency, throughput and cost of large language models on any car
   will-it-fit COMMAND --help
 """, epilog="""
 \b
-Shell completion: add this line to ~/.bashrc (for zsh or fish, use zsh_source or fish_source):
+Shell completion: add this line to ~/.bashrc (for zsh or fish, to the configuration file of that
+shell, with zsh_source or fish_source):
   eval "$(_WILL_IT_FIT_COMPLETE=bash_source will-it-fit)"
 """)
 

@@ -50,8 +50,8 @@ class Command(click.Command):
             raise
 
 
-def cli_command(name: str, *examples: str, sections: Sequence[str] = (), table: bool = True
-            ) -> Callable[[Callable[..., View]], click.Command]:
+def cli_command(name: str, *examples: str, sections: Sequence[str] = (), table: bool = True,
+                has_quantities: bool = True) -> Callable[[Callable[..., View]], click.Command]:
     """Declare a command by a function that returns a `View`; its docstring is the help.
 
     Args:
@@ -59,6 +59,7 @@ def cli_command(name: str, *examples: str, sections: Sequence[str] = (), table: 
         examples: arguments that help shows after the options.
         sections: of the view that options of this name print.
         table: whether there are rows for ``--csv``.
+        has_quantities: whether they are quantities in SI units.
     """
     def declare(function: Callable[..., View]) -> click.Command:
         @functools.wraps(function)
@@ -76,8 +77,8 @@ def cli_command(name: str, *examples: str, sections: Sequence[str] = (), table: 
                                          help=f"Print {SECTIONS[section]}.")
                             for section in sections]
         for form in ("csv", "json") if table else ("json",):
-            declared.params.append(click.Option([f"--{form}", f"as_{form}"], is_flag=True,
-                                                help=f"Print {form.upper()}, in SI units."))
+            declared.params.append(click.Option([f"--{form}", f"as_{form}"], is_flag=True, help=(
+                f"Print {form.upper()}{', with values in SI units' * has_quantities}.")))
         return declared
 
     return declare
@@ -112,13 +113,15 @@ LIMITS = {
 PLAN_OPTIONS = {
     "model": ("NAME|FILE", "Model: a catalogue name, e.g. deepseek-r1, or your own file."),
     "card": ("NAME|FILE", "Card: a catalogue name, e.g. h200, or your own file."),
-    "cards": ("NUMBER", "Number of cards (default: one server)."),
+    "cards": ("NUMBER", "Number of cards (default: those of one server)."),
     "users": ("NUMBER", "Concurrent users, each with one request at a time (default: 1)."),
     "input": ("TOKENS", "Mean prompt length in tokens, e.g. 2k (default: 2,048)."),
     "output": ("TOKENS", "Mean output length in tokens (default: 512)."),
-    "engine": ("NAME[@RELEASE]", "Engine (default: the newest release that runs the model)."),
-    "precision": ("NAME|FILE", "Weight format (default: as published)."),
-    "layout": ("LAYOUT", "Parallel layout, e.g. TP8, TP4xDP2/EP8 (default: TP of a server)."),
+    "engine": ("NAME[@RELEASE]", "Engine (default: vllm, or vllm-ascend on Ascend; the newest "
+               "release that runs the model)."),
+    "precision": ("NAME|FILE", "Weight format (default: a published one that runs on the card)."),
+    "layout": ("LAYOUT", "Parallel layout, e.g. TP8, TP4xDP2/EP8 (default: tensor parallelism "
+               "across one server, or the nearest layout that fits)."),
     "hits": ("SHARE", "Share of prompt tokens found in the prefix cache, e.g. 50% (default: 0)."),
     **LIMITS}
 """Option -> metavar and help, of a deployment that no file describes."""
@@ -179,13 +182,15 @@ def settings_option(function: Callable[..., Any], what: str = "deployment",
         example: setting for the help text.
     """
     return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=(
-        f"Override a key of the {what}, e.g. {example} (repeatable)."))(function)
+        f"Override a key of the {what}, e.g. {example} (repeatable). "
+        "In files a card is a device and a server a cluster.node."))(function)
 
 
 def lengths_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how long requests are; `listed_lengths` reads them."""
     function = click.option("--variation", metavar="NUMBER", help=(
-        "Coefficient of variation of lognormal lengths."))(function)
+        "Coefficient of variation of the lengths; required with --lengths lognormal, and "
+        "valid only with it."))(function)
     return click.option("--lengths", metavar="DISTRIBUTION|FILE", help=(
         "Request lengths: constant, exponential, lognormal, or a CSV file of input and output "
         "token counts, one request per line (default: from the deployment)."))(function)
@@ -244,9 +249,23 @@ def refuse_too_long(where: str, model: Model, longest: float | None) -> None:
         raise ParamsError(f"{where}: {length_words(longest, model)[0]}.")
 
 
-def limit_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--ttft`` and ``--tpot``, the latency limits of requests."""
+def require(stated: Mapping[str, Any], needed: Sequence[tuple[str, str]]) -> None:
+    """Refuse options without another that they need. Raises ParamsError, one sentence.
+
+    Args:
+        stated: option, with ``_`` for ``-``, and its value, None where it is not given.
+        needed: options, and the other that each needs.
+    """
+    for name, other in needed:
+        if stated[name] is not None and stated[other] is None:
+            raise ParamsError(f"--{name.replace('_', '-')}: expected --{other.replace('_', '-')} "
+                              "as well.")
+
+
+def limit_options(function: Callable[..., Any], at: str) -> Callable[..., Any]:
+    """Add ``--ttft`` and ``--tpot``, the latency limits ``at`` which requests are judged."""
     function = click.option("--tpot", type=Number("s/token", above=True), metavar="TIME", help=(
-        "TPOT limit, e.g. '50 ms' or '20 token/s' (default: the deployment's, if any)."))(function)
+        f"TPOT limit {at}, e.g. '50 ms' or '20 token/s' (default: the deployment's, if any)."
+    ))(function)
     return click.option("--ttft", type=Number("s", above=True), metavar="TIME", help=(
-        "TTFT limit, e.g. '2 s' (default: the deployment's, if any)."))(function)
+        f"TTFT limit {at}, e.g. '2 s' (default: the deployment's, if any)."))(function)

@@ -21,7 +21,8 @@ WRITTEN_BY = b'<meta name="generator" content="will-it-fit">'
 @scenario_argument
 @output_option("HTML file to write.", default="report.html")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
-@click.option("--card", "device", metavar="NAME|FILE", help="Replace the card.")
+@click.option("--card", "device", metavar="NAME|FILE",
+              help="Use this card instead of the deployment's.")
 @click.option("--lang", default="en", type=click.Choice(LANGUAGES), help="Language of the page.")
 def command(scenario: str, output: str, opens: bool, device: str | None, lang: str) -> View:
     """Write a report on a deployment: a single HTML page that works offline.

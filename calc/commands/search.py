@@ -53,15 +53,17 @@ LEGEND = (
     "Minimum probability that the limits are met, given the uncertainty of the inputs, e.g. 0.8 "
     "(default: from the goal)."))
 @partial(settings_option, what="goal", example="space.pools=one")
-@click.option("--any-engine", is_flag=True, help="Include deployments that no engine supports.")
-@click.option("--any-format", is_flag=True, help="Include formats without a checkpoint.")
+@click.option("--any-engine", is_flag=True,
+              help="Also consider deployments that no engine supports.")
+@click.option("--any-format", is_flag=True,
+              help="Also consider formats without a published checkpoint.")
 @click.option("-o", "folder", metavar="DIR", help="Write a deployment file for each result.")
 @click.option("--workers", type=Number(least=1, most=1024, integer=True), metavar="COUNT",
               help="Worker processes (default: number of cores, at most 8).")
 def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_engine: bool,
             any_format: bool, folder: str | None, save: str | None, workers: int | None,
             **options: Any) -> View:
-    """Which deployments serve these users within these limits, and which is best?
+    """Which deployments serve the users within the latency limits, and which is best?
 
     GOAL is a catalogue name (`will-it-fit list goals`) or your own file; options override its keys.
     Without GOAL, describe one with --model and --card.

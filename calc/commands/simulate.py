@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, get_args
 
 import click
@@ -38,27 +39,33 @@ COUNT = Number("request", 1, integer=True)
 @settings_option
 @click.option("--rate", type=Number("request/s", above=True), help=(
     "Mean rate of Poisson arrivals [request/s], e.g. 0.5 (default: from the deployment)."))
-@click.option("--users", type=COUNT, help="Users with one request at a time each; excludes --rate.")
+@click.option("--users", type=COUNT, help=(
+    "Concurrent users, each with one request at a time; cannot be combined with --rate."))
 @think_time_option
 @click.option("--requests", type=COUNT, help=(
-    f"Number of requests to simulate (default: {REQUESTS:,}, at least {TURNS} per user)."))
-@click.option("--duration", type=Number("s"), help="Duration of arrivals; excludes --requests.")
-@limit_options
+    f"Number of requests to simulate (default: {REQUESTS:,}, or {TURNS} per user if more)."))
+@click.option("--duration", type=Number("s"), help=(
+    "Time during which requests arrive; cannot be combined with --requests."))
+@partial(limit_options, at="for each request")
 @lengths_options
 @click.option("--prefix-tokens", type=Number("token", 1, integer=True), help=(
     "Length in tokens of the shared prompt prefix (default: none)."))
 @click.option("--prefix-groups", type=Number("1", 1, integer=True), help=(
     "Number of different prefixes, all equally likely (default: 1)."))
 @click.option("--turns", type=Number("1", 1, integer=True), help=(
-    "Turns per conversation, each repeating the earlier ones; needs --users (default: 1)."))
+    "Turns per conversation; each prompt includes all earlier turns. Cannot be combined with "
+    "--rate (default: 1)."))
 @click.option("--begin", type=click.Choice(("spread", "together")), help=(
-    "Stagger the users' starts over one request cycle, or start all at once (default: spread)."))
-@click.option("--ramp", type=Number("s"), help="Time over which users start; excludes --begin.")
+    "Stagger the users' starts over the time of one request, or start all at once (default: "
+    "spread)."))
+@click.option("--ramp", type=Number("s"), help=(
+    "Time over which users start; cannot be combined with --begin."))
 @click.option("--policy", type=click.Choice(("mixed", "prefill-first")), help=(
-    "Mix prefill and decode in one step, or run prefill first (default: from the deployment)."))
+    "Run prefill and decode in the same engine step, or prefill in steps of its own, first "
+    "(default: from the deployment)."))
 @click.option("--prefill-coordination", type=click.Choice(get_args(Coordination)), help=(
-    "When expert-parallel ranks start prefill: at once (eager), with the other ranks (delay), or "
-    "only while no rank is full (balance) (default: from the deployment)."))
+    "When expert-parallel ranks start prefill: immediately (eager), when all ranks have a prompt "
+    "(delay), or only while every rank has a free slot (balance) (default: from the deployment)."))
 @click.option("--max-num-seqs", type=COUNT, default=f"{MOST_SEQUENCES}",
               help="Maximum concurrent requests per replica.")
 @seed_option

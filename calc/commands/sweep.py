@@ -30,7 +30,8 @@ SHOWN = 16  # rows of the table, without --details
     "plan.yml --axis workload.input_tokens=1024..131072:x2 --all -o parts", sections=("details",))
 @scenario_argument
 @click.option("--axis", "axes", multiple=True, metavar="KEY=VALUES", help=(
-    "Key or input symbol to vary (repeatable). VALUES: a list 1,2,4; whole numbers 1..64; "
+    "Key of the deployment file, or input of `estimate --inputs`, to vary (repeatable). "
+    "VALUES: a list 1,2,4; whole numbers 1..64; "
     "multiples 1..64:x2; steps 0..1:+0.1; five values 1..9:/5. Keys that vary together: "
     "device+cluster.node=A+B,C+D."))
 @settings_option
@@ -40,7 +41,7 @@ SHOWN = 16  # rows of the table, without --details
 @click.option("--max", "largest", multiple=True, metavar="NAME", help=(
     "Maximise this quantity (repeatable). Names: `will-it-fit estimate DEPLOYMENT --csv`."))
 @click.option("--best", type=Number(integer=True), metavar="COUNT", help=(
-    "Keep the COUNT best by one objective, a single --min or --max (default: the Pareto front)."))
+    "Keep the best COUNT; requires exactly one --min or --max (default: the Pareto front)."))
 @click.option("--all", "every", is_flag=True, help="Keep every deployment that fits; requires -o.")
 @click.option("--quantity", "quantities", multiple=True, metavar="NAME",
               help="Also print this quantity (repeatable).")

@@ -501,7 +501,8 @@ class Workload(Entry):
                 self.context_tokens.value < self.input_tokens.value + self.output_tokens.value):
             yield "'context_tokens' is less than input_tokens + output_tokens"
         if (self.length_distribution == "lognormal") != (self.length_variation is not None):
-            yield "'length_variation' is that of a lognormal length_distribution alone"
+            yield ("'length_variation' and a lognormal length_distribution belong together, "
+                   "expected both or neither")
         if self.think_time is not None and self.arrivals != "closed-loop":
             yield "expected 'arrivals: closed-loop' beside a 'think_time'", "think_time"
         if self.arrivals == "poisson" and self.arrival_rate is None:

@@ -620,7 +620,7 @@ class Grouped(CatalogueEntry):
     operators: Operators | None = None
 
 
-class OfEvery(Entry):
+class RequiredInputs(Entry):
     """Numbers that a prediction needs of every card; draws of ranges follow their order.
 
     Attributes:
@@ -702,7 +702,7 @@ class OfEvery(Entry):
     front_end_rate: RequestRate | None = None
 
 
-class IfKnown(Entry):
+class OptionalInputs(Entry):
     """Numbers that hold where they are known of a card or an engine; else what they stand beside
     holds, or what ``params/symbols.yml`` calls neutral. Draws of ranges follow their order.
 
@@ -775,7 +775,7 @@ class IfKnown(Entry):
     index_workspace_rows: NumberOrZero | None = None
 
 
-OF_EVERY, IF_KNOWN = tuple(OfEvery.model_fields), tuple(IfKnown.model_fields)
+OF_EVERY, IF_KNOWN = tuple(RequiredInputs.model_fields), tuple(OptionalInputs.model_fields)
 OPTIONAL = {  # what a file need not say: of whole experts, of dense matmuls, of any layer holds
     *IF_KNOWN, "expert_tile_rows", "expert_load_overlap", "activation_traffic",
     "sliced_gemm_efficiency", "sliced_streaming_efficiency", "narrow_streaming_efficiency",
@@ -783,7 +783,7 @@ OPTIONAL = {  # what a file need not say: of whole experts, of dense matmuls, of
     "host_vector_efficiency"}
 
 
-class Mechanisms(IfKnown, OfEvery, Grouped):
+class Mechanisms(OptionalInputs, RequiredInputs, Grouped):
     """Priors of one class of devices, or of the host processors that compute experts."""
 
     @property

@@ -16,7 +16,7 @@ from _plain import plain
 
 import catalogue
 from catalogue import library, shipped
-from catalogue.entries.hardware import IfKnown
+from catalogue.entries.hardware import OptionalInputs
 from catalogue.kinds import KINDS, class_of
 from catalogue.reading.values import both_languages, source_keys, stands_on
 from catalogue.schemas import exported
@@ -76,7 +76,7 @@ def test_template_loads_and_lists_every_key(kind, name):
         catalogue.load(kind, path)
     editor(kind).validate(as_an_editor_reads(path))
     text = path.read_text("utf-8")
-    optional = {"id", *(IfKnown.model_fields if kind == "mechanisms" else ())}
+    optional = {"id", *(OptionalInputs.model_fields if kind == "mechanisms" else ())}
     assert not [key for key in class_of(kind).model_fields
                 if key not in optional and not re.search(rf"^(# )?{key}:", text, re.MULTILINE)]
 

@@ -77,7 +77,7 @@ SENTENCES = [
     (f"capacity {R1}", "nothing is asked for"), (f"{DAY} --availability 1", "at most 1"),
     (f"{DAY} --turns 3", "expected --think-time as well"), (f"{DAY} --ttft 1GB", "wrong unit"),
     (f"{DAY} --ttft 1us", "which more replicas do not mend"),
-    (f"decide {AWQ} --breakeven concurrency", "expected --against beside it"),
+    (f"decide {AWQ} --breakeven concurrency", "expected --against as well"),
     (f"decide {AWQ} --information", "expected a choice, --against, or a purchase, --demand"),
     ("decide s0-scenario-1 --quantity ttft", "states no length of prompts"),
     ("dev validate --system no-such", "no-such"), ("dev validate --metric latency", "latency"),
