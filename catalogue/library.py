@@ -200,8 +200,9 @@ def _named_twice(kind: str, text: str, file: Path, named: str) -> ParamsError:
 def _files_near(text: str, beside: Path | None) -> str:
     """The parameter file that may be meant by a path, for a message: in its folder, or here."""
     if "://" in text:
-        return ("; this program fetches nothing: download config.json, then `will-it-fit "
-                "import-model config.json -o model.yml`")
+        return "; this program fetches nothing: download " + (
+            "config.json, then `will-it-fit import-model config.json -o model.yml`"
+            if "huggingface" in text or text.endswith("config.json") else "the file and name that")
     for folder in (Path(text).parent, beside.parent if beside else Path()):
         with contextlib.suppress(OSError, ValueError):
             files = {path.stem: path for path in [*folder.glob("*.yml"), *folder.glob("*.yaml")]}
@@ -705,7 +706,9 @@ def _near(cls: type[Entry], keys: KeyPath, value: Any = None, file: YamlFile | N
     if group == ["cluster"] and names_group(last):
         return "cluster", "node"
     if inside := entry_key_meant(last, fields):
-        return *group, *inside
+        takes_keys = "date" not in fields_at(cls, (*keys[:-1], *inside))  # of a sourced value
+        return None if isinstance(value, dict) and "value" not in value and not takes_keys else (
+            *group, *inside)
     if meant in CARD_COUNTS and isinstance(value, (str, list)) and not amount_meant(
             f"{value} ", "1") and re.search("[^\\W\\d]", str(value)):
         meant = "devices" if goal else "device"

@@ -141,6 +141,8 @@ class _Builder:
             entry = library.load(kind, text, beside=library.HERE)
         except ParamsError as error:
             why = self.counted(str(reference)) if kind == "devices" else None
+            if is_path(str(reference)) and error.problems[0].startswith(str(reference)):
+                raise  # with the file's own lines
             raise ParamsError(f"{self.option(name)}: {why or error}") from None
         path = library.locate(kind, str(reference))
         own = is_path(str(reference)) and path.parent != library.folder_of(kind)
@@ -298,7 +300,7 @@ def set_layout(builder: _Builder, file: YamlFile, cards: int) -> None:
     moved = nearest_layout(load_scenario(file, cut=False))
     parallelism |= moved
     scenario = load_scenario(file, cut=False)
-    reason = ("none was found that fits" if not runs(scenario)
+    reason = (f"no layout of {cards} cards was found that fits" if not runs(scenario)
               else "the nearest that loads and fits" if moved
               else "the cards of one server" + " each" * (scenario.replicas > 1))
     builder.defaults.append(f"layout {written(cut_of(scenario))['en']}: {reason}")

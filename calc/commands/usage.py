@@ -89,4 +89,10 @@ def unknown_option(ctx: click.Context, name: str, option: str, words: Sequence[s
                 "estimate --model NAME --card NAME --save plan.yml` writes one.")
     if "flags" in taken:
         return f"{name}: a flag of an engine is written without its dashes, {stem}."
+    root, group = ctx.find_root(), ctx.find_root().command
+    if others := [other for other in group.list_commands(root) if any(
+            f"--{stem}" in param.opts for param in getattr(
+                group.get_command(root, other), "params", ()))
+            ] if isinstance(group, click.Group) else []:
+        return f"{name} has no option {option}, which is one of {', '.join(others)}."
     return f"{name} has no option {option[:60]}; `{ctx.command_path} --help` lists those it has."

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from catalogue import ParamsError
 from catalogue.reading import jsonfile
-from catalogue.reading.files import drafted, make_folder, read_small
+from catalogue.reading.files import drafted, make_folder, read_small, unwritable
 
 MANIFEST = "manifest.json"
 EXECUTABLE = 0o755
@@ -58,8 +58,7 @@ def write(directory: Path, files: Mapping[str, str]) -> list[Path]:
                 (directory / name).parent.mkdir(parents=True, exist_ok=True)
                 (draft / "staged" / name).replace(directory / name)
     except OSError as error:
-        raise ParamsError(f"{directory}: cannot be written "
-                          f"({(error.strerror or 'refused').lower()}).") from None
+        raise unwritable(directory, error) from None
     return [directory / name for name in data]
 
 

@@ -55,7 +55,7 @@ from catalogue.engine import UNNAMED, stated_release
 from catalogue.kernels import Kernel, Quality, quality, unpublished
 from catalogue.messages import Pair
 from catalogue.planning import MEAN, UNITS, CardRange, Goal
-from catalogue.reading.files import ParamsError, is_file, make_folder, store
+from catalogue.reading.files import is_file, make_folder, store, unwritable
 from catalogue.reading.units import HOUR, human
 
 MOST_REJECTED = 4  # formats
@@ -517,8 +517,7 @@ class SearchReport:
         try:
             make_folder(folder)
         except OSError as error:
-            raise ParamsError(f"{folder}: cannot be written ({(error.strerror or '').lower()})."
-                              ) from None
+            raise unwritable(folder, error) from None
         paths = []
         for rank, row in enumerate((row.row for row in self.rows), 1):
             path = folder / f"{self.goal.id}-{rank}.yml"

@@ -202,6 +202,12 @@ def write_whole(path: Path, data: bytes, *, replace: bool = True) -> None:
         draft.replace(path)
 
 
+def unwritable(name: object, error: OSError) -> ParamsError:
+    """That a file or a folder cannot be written, with the reason and a way out."""
+    return ParamsError(f"{name}: cannot be written ({(error.strerror or 'refused').lower()}), "
+                       "choose another folder.")
+
+
 def store(path: Path, text: str, *, replace: bool = True, name: str = "") -> None:
     """Write a text file at once or not at all.
 
@@ -222,5 +228,4 @@ def store(path: Path, text: str, *, replace: bool = True, name: str = "") -> Non
     except FileNotFoundError:
         raise ParamsError(f"{name}: there is no folder '{path.parent}'.") from None
     except OSError as error:
-        raise ParamsError(f"{name}: cannot be written ({(error.strerror or 'refused').lower()})."
-                          ) from None
+        raise unwritable(name, error) from None

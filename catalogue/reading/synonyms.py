@@ -206,6 +206,8 @@ def amount_meant(text: str, unit: str) -> str | None:
     plain = re.sub(r"^(\d+),(?=\d{1,2}(?!\d))", r"\1.", plain)  # a decimal comma
     counted, _, per = unit.partition("/")
     plain = re.sub(r"(?<=\d)\s*/", f" {counted}/", plain) if per else plain
+    if remark := re.fullmatch(r"(\d[\d.]*\s*[^\W\d][\w/]*)\s+(?:\(.*|[A-Z]\w*)", plain):
+        plain = remark[1]  # 128 GB HBM3e, 2 PFLOPS (dense)
     try:
         value = units.parse(plain, unit)
         number, written = units.split(plain)

@@ -42,7 +42,7 @@ def test_defaults_run_and_are_listed(values, engine, precision, layout):
 
 def test_no_layout_of_too_few_cards_fits_and_the_plan_says_so():
     plan = deployment_plan(model="r1", card="910B2", cards=8)
-    assert plan.defaults[-1] == "layout TP8/EP8: none was found that fits"
+    assert plan.defaults[-1] == "layout TP8/EP8: no layout of 8 cards was found that fits"
     assert not calc.estimate(load_scenario(plan.file)).fits
 
 

@@ -29,7 +29,7 @@ SENTENCES = [
     ("search --sure 0.9", "it is --confidence now"), ("show vllm@9", "the release '9'"),
     ("capacity mine.yml --users 3", "it is --daily-users now"),
     ("simulate mine.yml --request-rate 3", "did you mean --rate 3?"),
-    ("cost mine.yml --any-engine", "no option --any-engine; `will-it-fit cost --help` lists"),
+    ("cost mine.yml --any-engine", "no option --any-engine, which is one of search"),
     ("estimate --modle r1", "did you mean --model?"), ("estimate -x", "estimate --help"),
     ("estimate mine.yml --set tp = 8", "KEY=VALUE without spaces, such as --set tp=8."),
     ("search --card h20，h200", "--card: a full-width '，', write --card h20,h200."),
