@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -101,9 +102,11 @@ def in_dropdown(texts: Sequence[str], title: str | tuple[str, str] | None) -> Se
 
 
 def _numeric(value: Any) -> bool:
-    text = str(value[0] if isinstance(value, tuple) else value).lstrip("*−–-")
+    if isinstance(value, tuple):  # a quantity, with its interval or without
+        return bool(re.fullmatch(r"[−-]?\d[\d,.]*( \S+)?( \(.*\))?", str(value[0])))
+    text = str(value).lstrip("*−–-")
     return isinstance(value, (int, float)) or (
-        isinstance(value, (str, tuple)) and (not text or text[0].isdigit()))
+        isinstance(value, str) and (not text or text[0].isdigit()))
 
 
 def _cell(value: Any, lang: int) -> str:
