@@ -48,14 +48,15 @@ class Format:
         return self.write(value)
 
 
-def in_unit(unit: str, digits: int | None = None) -> Format:
-    """Numbers of a unit that the heading names; decimals, or three or four significant digits.
+def in_unit(unit: str, digits: int | None = None, *, significant: int | None = None) -> Format:
+    """Numbers of a unit that the heading names, with so many decimals or significant digits, three
+    or four unless given.
 
     >>> in_unit("ms", 1)(0.03042)
     '30.4'
     """
     if digits is None:
-        return Format(lambda value: fmt_sig(value / units.factor(unit)), unit)
+        return Format(lambda value: fmt_sig(value / units.factor(unit), significant), unit)
     return Format(lambda value: fmt_in(value, unit, digits), unit)
 
 
@@ -83,7 +84,7 @@ def show(frame: pd.DataFrame, caption: Text | None = None, *,
          labels: Mapping[Any, Text] | None = None,
          formats: Mapping[Any, Callable[[Any], str]] | None = None,
          folded: bool | Text = False, first: int = 0, wide: bool = False, sortable: bool = False,
-         turned: bool = False) -> None:
+         turned: bool = False, empty: str = units.NONE) -> None:
     """Show a frame as a table in both languages.
 
     Args:
@@ -110,7 +111,7 @@ def show(frame: pd.DataFrame, caption: Text | None = None, *,
     forms = {name: formats.get(name, formats.get(_quantity(name))) for name in columns}
     titles = {str(at): _heading(name, labels, forms[name], values)
               for at, name in enumerate(columns)}
-    rows = [{str(at): _written(frame, name, place, forms[name], labels)
+    rows = [{str(at): _written(frame, name, place, forms[name], labels, empty)
              for at, name in enumerate(columns)} for place in range(len(frame))]
     if first:
         _table(rows[:first], titles, None, wide, sortable, turned)
@@ -199,7 +200,7 @@ def _pair(text: Text) -> Pair:
 
 
 def _written(frame: pd.DataFrame, name: Any, place: int, form: Callable[[Any], str] | None,
-             labels: Mapping[Any, Text]) -> Any:
+             labels: Mapping[Any, Text], empty: str) -> Any:
     """A cell as text, or as a pair of texts."""
     value = frame[name].iloc[place]
     low, high = (_end(name, ending) for ending in (LOW, HIGH))
@@ -208,7 +209,7 @@ def _written(frame: pd.DataFrame, name: Any, place: int, form: Callable[[Any], s
         return _interval((value, frame[low].iloc[place], frame[high].iloc[place]),
                          form or (symbol.unit if symbol else units.DIMENSIONLESS))
     if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
-        return units.NONE
+        return empty
     if isinstance(value, str):
         return labels.get(value, value)
     if isinstance(value, (tuple, Mapping)):
