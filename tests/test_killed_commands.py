@@ -22,6 +22,7 @@ SEARCH = ("search", "r1-80-users-910b", "--workers=2", "--set=cards.most=256")
 SWEEP = ("sweep", "h200-r1-vllm-tp8", "--workers=2", "--chunk=20000", "--max=output_throughput",
          "--axis=workload.concurrency=1..1000", "--axis=workload.input_tokens=100..4000:+1",
          "-o", "parts")
+LONGER = (*SWEEP, "--axis=workload.output_tokens=256,512,1024,2048")  # is not over when it is ended
 
 
 def wait_until(reached: Callable[[], bool]) -> None:
@@ -56,7 +57,7 @@ def start(command: tuple[str, ...], folder: Path) -> subprocess.Popen[bytes]:
 def test_no_process_and_no_file_is_left(command: tuple[str, ...], number: signal.Signals,
                                         tmp_path: Path) -> None:
     parts = tmp_path / "parts"
-    killed = start(command, tmp_path)
+    killed = start(LONGER if command is SWEEP and number == signal.SIGTERM else command, tmp_path)
     wait_until(lambda: len(processes(str(tmp_path))) >= 3 and (
         command is SEARCH or any(parts.glob("*.parquet"))))
     killed.send_signal(number)
