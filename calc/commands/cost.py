@@ -58,18 +58,18 @@ LABELS = {"crossover": "share of use from which it is cheaper than the API",
     "Price list: a catalogue name or your own file (default: that of the card). "
     "--set prices.KEY=VALUE overrides a key."))
 @click.option("--ownership", type=click.Choice(OWNERSHIPS), help=(
-    "Cards that are purchased, rented around the clock (reserved), or rented in hours with load "
-    "(on demand) (default: the first option with a known price)."))
+    "Cards are purchased, rented around the clock (reserved), or rented only in hours with traffic "
+    "(on demand). Default: the first option with a known price."))
 @click.option("--utilisation", type=Number(least=1e-3, most=1), metavar="SHARE", help=(
-    "Average utilisation, e.g. 60% (default: that of --daily-requests; without it that of --load, "
-    "with its busiest hour at 100%; else 100%)."))
+    "Average utilisation, e.g. 60% (default: computed from --daily-requests; without it, from "
+    "--load with the busiest hour at 100%; otherwise 100%)."))
 @click.option("--load", "day_load", metavar="NAME|FILE", help=(
     "Hourly load profile (`will-it-fit list loads`; default with --daily-requests: "
     "azure-conversation)."))
 @click.option("--daily-requests", type=DAILY, help=(
     "Requests per day, e.g. 200k; also prints replicas and their cost by payment option."))
 @click.option("--requests-per-user", type=DAILY, default="20", help=(
-    "Requests per user per day, for the cost per user and month in --details."))
+    "Requests per user per day, for the cost per user per month in --details."))
 @click.option("--api", default="deepseek-api", metavar="NAME[:LIST]", help=(
     "API to compare with, optionally one of its price lists, e.g. deepseek-api:v3.2."))
 def command(scenario: str, settings: tuple[str, ...], prices: str | None, **given: Any) -> View:

@@ -71,7 +71,7 @@ NEEDED = (("breakeven", "against"), ("between", "breakeven"), ("price", "against
     f"Number of Monte Carlo samples (default: {SAMPLES:,} for --sensitivity, {DRAWS:,} for "
     "--information)."))
 @click.option("--breakeven", metavar="KEY",
-              help="Find the value of KEY at which both options are equal.")
+              help="Find the value of KEY at which both deployments give the same result.")
 @click.option("--against", metavar="KEY=VALUE,...|DEPLOYMENT",
               help="Alternative: overrides of this deployment, or another deployment.")
 @click.option("--between", metavar="LOW,HIGH", help=(
@@ -90,8 +90,8 @@ def command(scenario: str, settings: tuple[str, ...], quantity: str | None,
             ways: tuple[str, ...], **options: Any) -> View:
     """Which inputs does a result depend on, and which is worth measuring first?
 
-    Also finds the value of an input at which two options are equal. DEPLOYMENT is a catalogue name
-    (`will-it-fit list deployments`) or your own file.
+    Also finds the value of an input at which two deployments give the same result. DEPLOYMENT is a
+    catalogue name (`will-it-fit list deployments`) or your own file.
     """
     require(options | {"information": "information" in ways or None}, NEEDED)
     if options["against"] and not options["breakeven"] and "information" not in ways:

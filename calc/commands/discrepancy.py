@@ -19,10 +19,10 @@ def command(write: bool) -> View:
     """Estimate the model error for each class of system; prediction intervals are based on it.
 
     Errors are standard deviations in log units: 'down' and 'up' are the spreads below and above the
-    prediction across the systems of a class, 'within' is the spread among the rows of one system.
-    'inside' counts rows within the interval estimated from the other systems (leave-one-out), and
-    'high/low' is the ratio of the interval's ends. The error grows with each doubling of the load
-    beyond the measured range. Requires the `analysis` extra.
+    prediction across the systems of a class, and 'within' is the spread among the rows of one
+    system. 'inside' counts rows within the interval estimated from the other systems
+    (leave-one-out), and 'high/low' is the ratio of the interval's ends. The error grows with each
+    doubling of the load beyond the measured range. Requires the `analysis` extra.
     """
     from calc.evidence.discrepancy import as_json, estimate, with_estimates  # loads SciPy, pandas
 

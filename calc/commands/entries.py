@@ -139,8 +139,8 @@ def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View
 
     NAME may also be a file, or KIND/NAME if the name exists in several kinds.
 
-    For an engine, SYMBOL is an argument, environment variable or metric: prints the releases that
-    have it.
+    For an engine, SYMBOL is an argument, environment variable or metric; the command prints the
+    releases that have it.
     """
     kind, reference = kind_and_reference(name)
     if kind == "engines":

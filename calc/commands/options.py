@@ -115,7 +115,7 @@ PLAN_OPTIONS = {
     "card": ("NAME|FILE", "Card: a catalogue name, e.g. h200, or your own file."),
     "cards": ("NUMBER", "Number of cards (default: those of one server)."),
     "users": ("NUMBER", "Concurrent users, each with one request at a time (default: 1)."),
-    "input": ("TOKENS", "Mean prompt length in tokens, e.g. 2k (default: 2,048)."),
+    "input": ("TOKENS", "Mean prompt length in tokens, e.g. 2k, which is 2,000 (default: 2,048)."),
     "output": ("TOKENS", "Mean output length in tokens (default: 512)."),
     "engine": ("NAME[@RELEASE]", "Engine (default: vllm, or vllm-ascend on Ascend; the newest "
                "release that runs the model)."),
@@ -183,7 +183,7 @@ def settings_option(function: Callable[..., Any], what: str = "deployment",
     """
     return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=(
         f"Override a key of the {what}, e.g. {example} (repeatable). "
-        "In files a card is a device and a server a cluster.node."))(function)
+        "The key of a card is device; that of a server is cluster.node."))(function)
 
 
 def lengths_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -32,7 +32,7 @@ SHOWN = 16  # rows of the table, without --details
 @click.option("--axis", "axes", multiple=True, metavar="KEY=VALUES", help=(
     "Key of the deployment file, or input of `estimate --inputs`, to vary (repeatable). "
     "VALUES: a list 1,2,4; whole numbers 1..64; "
-    "multiples 1..64:x2; steps 0..1:+0.1; five values 1..9:/5. Keys that vary together: "
+    "doublings 1..64:x2; steps 0..1:+0.1; five values 1..9:/5. Keys that vary together: "
     "device+cluster.node=A+B,C+D."))
 @settings_option
 @click.option("--min", "smallest", multiple=True, metavar="NAME", help=(
