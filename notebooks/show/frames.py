@@ -205,11 +205,11 @@ def _written(frame: pd.DataFrame, name: Any, place: int, form: Callable[[Any], s
     value = frame[name].iloc[place]
     low, high = (_end(name, ending) for ending in (LOW, HIGH))
     symbol = catalogue.symbols().get(_quantity(name))
+    if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
+        return empty
     if low in frame.columns and high in frame.columns:
         return _interval((value, frame[low].iloc[place], frame[high].iloc[place]),
                          form or (symbol.unit if symbol else units.DIMENSIONLESS))
-    if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
-        return empty
     if isinstance(value, str):
         return labels.get(value, value)
     if isinstance(value, (tuple, Mapping)):
