@@ -6,7 +6,7 @@ or each serves requests of its own and the experts are spread (DP8).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 import catalogue
-from calc.costing.cost import token_costs
-from calc.costing.ownership import card_hour
 from calc.layouts.feasible import has_room
 from calc.layouts.layout import UTILIZATION, Choice, scenario
 from calc.searching.goal import load_goal
@@ -25,13 +23,9 @@ from catalogue.deployments.physics_inputs import nearest
 
 V3, V32, GLM, FLASH, PRO = MODELS = (
     "deepseek-v3", "deepseek-v3.2", "glm-5.2", "deepseek-v4-flash", "deepseek-v4-pro")
-OTHERS = ("kimi-k2", "glm-4.5", "qwen3-235b-a22b", "gpt-oss-120b")
 B300, B200, H200, H20, B2 = (
     "nvidia-b300", "nvidia-b200", "nvidia-h200-sxm", "nvidia-h20", "ascend-910b2")
-CARDS = (B200, B300, H200, H20, B2)
-SHORT, LONG, LONGEST = CONTEXTS = (2**12, 2**17, 2**20)  # token
-DRAWN = tuple(2**power for power in range(12, 21))
-DRAWN_ON = B200
+SHORT, LONG = 2**12, 2**17  # token
 WIDENED, EIGHT, EIGHT_BITS = "fp8-mxfp4-w4a16", "w8a8-int8", "fp8-block-e8m0"
 FORMATS = ("fp8-mxfp4", WIDENED, EIGHT_BITS, EIGHT, "w4a8-int8")
 # what runs where the published weights do not, or an engine widens them: the widest that fits
@@ -46,7 +40,6 @@ WHOLE, CUT = 1, SERVER  # tensor parallelism of DP8 and of TP8
 DECODE, PREFILL = "decode", "prefill"
 OPERATORS = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
              "head")
-GIGA, KILO, MIBI = 1e9, 1e3, 2**20
 
 
 @cache
@@ -161,65 +154,6 @@ def request(model: str, context: int) -> Request:
                    {DECODE: operations(DECODE), PREFILL: operations(PREFILL) / (context - 1)})
 
 
-def served_lengths(model: str, contexts: tuple[int, ...] = CONTEXTS) -> Iterator[int]:
-    """Those lengths that a model's positions reach [token]."""
-    most = catalogue.load_model(model).max_position_embeddings
-    yield from (context for context in contexts if most is None or context <= most.value)
-
-
-@dataclass(frozen=True)
-class Served:
-    """What one server of a card gives at a length.
-
-    Attributes:
-        model, device, precision: of the catalogue.
-        context: of each request [token].
-        held: requests that fit, by tensor parallelism [1].
-        tensor: that gives most within the limit; None where nothing fits.
-        pace: time per token with ``USERS`` requests [s]; None where they do not fit.
-        users: requests at which most is given within the limit [1].
-        rate: output tokens there [token/s].
-        output, input: a token of an answer, of a prompt on cards of the same layout [USD]; None
-            where nobody prices the card.
-    """
-
-    model: str
-    device: str
-    precision: str
-    context: int
-    held: Mapping[int, int]
-    tensor: int | None = None
-    pace: float | None = None
-    users: int = 0
-    rate: float = 0.0
-    output: float | None = None
-    input: float | None = None
-
-
-@cache
-def served(model: str, device: str, context: int, precision: str = "") -> Served:
-    """The better of both layouts of a server, at as many requests as memory and limit allow.
-
-    Args:
-        model, device: of the catalogue.
-        context: of each request [token].
-        precision: that of ``precision_on``, unless given.
-    """
-    precision = precision or precision_on(model, device)
-    plans = {cut: plan(model, device, precision, cut, context) for cut in (WHOLE, CUT)}
-    found = Served(model, device, precision, context,
-                   {cut: fits(made) for cut, made in plans.items()})
-    paces = [pace for cut, made in plans.items() if found.held[cut] >= USERS
-             for pace in [float(asked(made)["tpot"])]]
-    rates = {cut: within_limit(made) for cut, made in plans.items()}
-    cut = max(rates, key=lambda cut: rates[cut][0])
-    rate, users = rates[cut]
-    if not users:
-        return Served(model, device, precision, context, found.held, pace=min(paces, default=None))
-    return Served(model, device, precision, context, found.held, cut, min(paces, default=None),
-                  users, rate, *_costs(plans[cut], device, users))
-
-
 def within_limit(made: Plan) -> tuple[float, int]:
     """The most tokens [token/s] that memory and limit allow, and its requests [1]; or zeros."""
     users = BATCHES * float(made.inputs["data_parallel"])
@@ -228,12 +162,3 @@ def within_limit(made: Plan) -> tuple[float, int]:
     given = np.where(kept, found["output_throughput"], 0)
     best = int(given.argmax())
     return (float(given[best]), int(users[best])) if kept.any() else (0.0, 0)
-
-
-def _costs(made: Plan, device: str, users: float) -> tuple[float | None, float | None]:
-    hour = card_hour(device)
-    if hour is None:
-        return None, None
-    inputs = {**made.inputs, "concurrency": users}
-    costs = token_costs(inputs, asked(made, {"concurrency": users}), hour.value)
-    return float(costs["per_output"]), float(costs["per_input"])
