@@ -724,10 +724,6 @@ used-by-one-token =
     .en = used by one token
     .zh = 单个 token 用到
 
-users =
-    .en = users
-    .zh = 用户
-
 users-at-once =
     .en = users at once
     .zh = 同时在线用户
@@ -791,10 +787,6 @@ yes =
 yes-plain =
     .en = yes
     .zh = 是
-
-yes-it-can =
-    .en = yes
-    .zh = 能
 
 cards-2 =
     .en = { $cards } cards
