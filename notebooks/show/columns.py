@@ -97,7 +97,7 @@ def in_dropdown(texts: Sequence[str], title: str | tuple[str, str] | None) -> Se
     if title is None:
         return texts
     titles = title if isinstance(title, tuple) else (title, title)
-    return [f"::::{{dropdown}} {title}\n\n{text}\n\n::::"
+    return [f":::::{{dropdown}} {title}\n\n{text}\n\n:::::"
             for title, text in zip(titles, texts, strict=True)]
 
 

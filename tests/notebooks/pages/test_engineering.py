@@ -15,10 +15,8 @@ from notebooks.pages.engineering import (
     separation,
 )
 from notebooks.pages.engineering.layouts import LIMIT
-from notebooks.pages.engineering.operating import monitoring, watching
 
 B2, H20 = "ascend-910b2", "nvidia-h20"
-CAUSES = [name for name in monitoring.CAUSES if name not in monitoring.ONCE]
 
 
 # --- experts -----------------------------------------------------------------------------------
@@ -83,28 +81,3 @@ def test_sampled_rates_have_the_interval_of_the_forecast(stage, users):
     assert shares == sorted(shares, reverse=True)
     assert shares[0] > 0.999
     assert shares[-1] == 0
-
-
-# --- operating ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["memory", "clock", "users"])
-@pytest.mark.parametrize("own", [False, True])
-def test_alerts_fire_where_their_metric_reaches_the_threshold(name, own):
-    severity, metric = monitoring.caught(name, own)
-    limit, worse = monitoring.threshold(metric, own), -1 if metric == "rate" else 1
-    less, more = (worse * (float(monitoring.signs(name, severity * by)[metric]) / limit - 1)
-                  for by in (1 - 1e-7, 1 + 1e-7))  # with users, a metric may jump there
-    assert less <= 1e-6
-    assert more >= -1e-6
-
-
-@pytest.mark.parametrize("place", range(0, len(watching.probes()), 2))
-def test_allowed_probe_failures_outlast_the_start(place):
-    document, probe = watching.probes()[place]
-    start = watching.starting(document).high
-    interval = watching.claims.select_claims(probe.interval)[0].case.printed
-    checks = watching.allowed(probe, start)
-    assert (checks - 1) * interval.value < start <= checks * interval.value
-    assert watching.kills(probe, watching.patience(probe) + 1)
-    assert not watching.kills(probe, watching.patience(probe))
