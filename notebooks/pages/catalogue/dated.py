@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from catalogue.messages import messages
 from catalogue.reading.values import sources
 from catalogue.shipped import values_of
 from notebooks.show.display import markdown
-
-say = messages("pages/catalogue/dated")
 
 
 class Dates(NamedTuple):
@@ -47,6 +44,15 @@ def dates(*entries: Any) -> Dates:
 def as_of(*entries: Any) -> None:
     """Say from when to when the sources of some entries are; nothing where none has a date."""
     found = dates(*entries)
-    if found.newest:
-        markdown(*say("as-of", newest=found.newest, oldest=found.oldest, undated=found.undated,
-                  read=found.read, same=found.oldest == found.newest))
+    if not found.newest:
+        return
+    en, zh = f"Data as of {found.newest}", f"数据截至 {found.newest}"
+    if found.oldest != found.newest:
+        en += f" (newest source; the oldest is of {found.oldest})"
+        zh += f"（最新来源；最早的来源为 {found.oldest}）"
+    if found.undated:
+        rest = ("one value rests on a source without a date, read on" if found.undated == 1 else
+                f"{found.undated} values rest on sources without a date, read by")
+        en += f"; {rest} {found.read}"
+        zh += f"；另有 {found.undated} 项的来源未注日期，查阅于 {found.read}"
+    markdown(f"{en}.", f"{zh}。")
