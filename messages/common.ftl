@@ -148,10 +148,6 @@ communication =
     .en = communication
     .zh = 通信
 
-cores =
-    .en = cores
-    .zh = 核数
-
 cost =
     .en = cost
     .zh = 成本
@@ -223,10 +219,6 @@ estimate =
 every-row =
     .en = Every row
     .zh = 逐行
-
-factor =
-    .en = factor
-    .zh = 倍数
 
 format =
     .en = format
@@ -858,14 +850,6 @@ so-many-users =
 mean =
     .en = mean
     .zh = 均值
-
-active =
-    .en = active
-    .zh = 激活参数量
-
-in-files =
-    .en = in the files
-    .zh = 权重文件
 
 difference =
     .en = difference
