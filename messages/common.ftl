@@ -48,10 +48,6 @@ arithmetic =
     .en = arithmetic
     .zh = 算力
 
-as-it-is =
-    .en = as it is
-    .zh = 现状
-
 attention =
     .en = attention
     .zh = 注意力

@@ -9,6 +9,7 @@ from catalogue.deployments.physics_inputs import DEGREES
 from catalogue.entries.formulas import neutral
 
 ONE_RANK = {**neutral(), **dict.fromkeys(DEGREES, 1), "devices_per_node": 8, "captured": 1}
+ROOM_FOR_ALL = 1e15  # memory of a card on which no request waits for a place [B]
 
 
 class Loader(NamedTuple):

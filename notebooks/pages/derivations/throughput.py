@@ -20,7 +20,7 @@ from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import sym
 from notebooks.pages.catalogue.tables.formats import entry_label
-from notebooks.pages.derivations.latency_steps import ROOM_FOR_ALL
+from notebooks.pages.derivations.memory_weights import ROOM_FOR_ALL
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
 from notebooks.show.display import figure, markdown, number, numbers, table

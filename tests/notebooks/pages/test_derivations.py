@@ -12,7 +12,7 @@ import pytest
 import catalogue
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations import communication_groups as groups
-from notebooks.pages.derivations import latency_steps, throughput
+from notebooks.pages.derivations import throughput
 from notebooks.pages.derivations.choices import communication, serving
 from notebooks.pages.derivations.choices.layouts import A2, H200, Layout
 from notebooks.pages.derivations.diagrams import (
@@ -116,10 +116,10 @@ def test_commands_of_exercises_set_the_inputs_of_their_answers(name):
 
 @cache
 def spread() -> dict[str, float]:
-    return latency_steps.deployed(
-        "nvidia-h800", "hgx-h800", "fp8-block", "cluster.nodes=4",
+    return catalogue.load_scenario("s2-910b1-awq", overrides=(
+        "device=nvidia-h800", "cluster.node=hgx-h800", "precision=fp8-block", "cluster.nodes=4",
         "parallelism.tensor_parallel=1", "parallelism.data_parallel=32",
-        "parallelism.expert_parallel=32")
+        "parallelism.expert_parallel=32")).inputs()
 
 
 def step(inputs: dict[str, float], **changed: float) -> dict[str, float]:

@@ -17,7 +17,7 @@ from notebooks.pages.derivations.choices.layouts import (
     H200,
     Layout,
 )
-from notebooks.pages.derivations.latency_steps import ROOM_FOR_ALL
+from notebooks.pages.derivations.memory_weights import ROOM_FOR_ALL
 from notebooks.pages.derivations.throughput import Inputs, Values, quantities
 from notebooks.show.display import markdown, number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
