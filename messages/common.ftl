@@ -128,10 +128,6 @@ number-of-claims =
     .en = claims
     .zh = 论断数
 
-class =
-    .en = class
-    .zh = 类别
-
 closed-form =
     .en = closed form
     .zh = 公式
@@ -168,10 +164,6 @@ dense-mlp =
     .en = dense MLP
     .zh = 稠密 MLP
 
-dense-networks =
-    .en = dense networks
-    .zh = 稠密网络
-
 deployment =
     .en = deployment
     .zh = 部署
@@ -187,10 +179,6 @@ device =
 dispatch =
     .en = dispatch
     .zh = 分发
-
-distinct-experts-per-layer =
-    .en = distinct experts per layer
-    .zh = 每层不同专家数
 
 documented =
     .en = documented
@@ -682,10 +670,6 @@ tokens =
     .en = tokens
     .zh = token 数
 
-tokens-that-share-experts =
-    .en = tokens that share the experts
-    .zh = 共用一组专家的 token 数
-
 # number: the intervals of all answers
 tpot =
     .en = TPOT (80%)
@@ -699,10 +683,6 @@ ttft =
 type =
     .en = type
     .zh = 类型
-
-upper-bound =
-    .en = upper bound
-    .zh = 上界
 
 usd =
     .en = USD
