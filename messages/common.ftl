@@ -760,10 +760,6 @@ cards-2 =
     .en = { $cards } cards
     .zh = { $cards } 卡
 
-value-2 =
-    .en = value
-    .zh = 数值
-
 kind =
     .en = kind
     .zh = 性质
