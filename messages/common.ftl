@@ -14,11 +14,6 @@ two-cards-and-host =
     .zh = 两卡加主机
 
 # number: the cards of the systems that are compared
-eight-cards =
-    .en = 8 cards
-    .zh = 8 卡
-
-# number: the cards of the systems that are compared
 eight-cards-spelled =
     .en = 8 cards
     .zh = 八卡
@@ -39,10 +34,6 @@ alert =
 all =
     .en = all
     .zh = 全部
-
-answer =
-    .en = answer
-    .zh = 答案
 
 arithmetic =
     .en = arithmetic
@@ -802,14 +793,6 @@ fetch =
 replicas =
     .en = replicas
     .zh = 副本数
-
-held =
-    .en = in force
-    .zh = 有效期
-
-hours =
-    .en = hours
-    .zh = 时段
 
 from-low-to-high =
     .en = { $low } to { $high }
