@@ -71,10 +71,6 @@ bytes-moved-by-quantising-element =
     .en = bytes moved by quantising an element of a matmul's rows
     .zh = 量化矩阵乘每个输入元素搬运的字节
 
-cache =
-    .en = cache
-    .zh = 缓存
-
 captured-graphs =
     .en = captured graphs
     .zh = 捕获的图
@@ -223,10 +219,6 @@ input-tokens =
     .en = input tokens
     .zh = 输入 token
 
-kernel =
-    .en = kernel
-    .zh = 算子
-
 l2-bandwidth =
     .en = L2 bandwidth
     .zh = L2 带宽
@@ -310,10 +302,6 @@ ms-per-token =
 name =
     .en = name
     .zh = 名称
-
-not-supported =
-    .en = no
-    .zh = 不支持
 
 no-plain =
     .en = no
@@ -461,10 +449,6 @@ redundant-experts =
     .en = redundant experts
     .zh = 冗余专家
 
-releases =
-    .en = releases
-    .zh = 版本
-
 request-s =
     .en = request/s
     .zh = 请求/秒
@@ -577,10 +561,6 @@ shared-experts =
     .en = shared experts
     .zh = 共享专家
 
-show-table-it-can-be =
-    .en = Show the table; it can be sorted and filtered
-    .zh = 展开表格，可排序、筛选
-
 simulated =
     .en = simulated
     .zh = 仿真
@@ -671,14 +651,6 @@ ttft =
     .en = TTFT (80%)
     .zh = TTFT（80%）
 
-type =
-    .en = type
-    .zh = 类型
-
-usd =
-    .en = USD
-    .zh = 美元
-
 used-by-one-token =
     .en = used by one token
     .zh = 单个 token 用到
@@ -739,10 +711,6 @@ wrong =
     .en = wrong
     .zh = 错误
 
-yes =
-    .en = yes
-    .zh = 支持
-
 yes-plain =
     .en = yes
     .zh = 是
@@ -770,10 +738,6 @@ part =
     .en = part
     .zh = 部分
 
-releases-from-to =
-    .en = { $since } to { $until }
-    .zh = { $since } 至 { $until }
-
 that-it-was-measured =
     .en = , measured
     .zh = （实测）
@@ -781,10 +745,6 @@ that-it-was-measured =
 starts-under =
     .en = starts under { $engine }
     .zh = 可用 { $engine } 启动
-
-release =
-    .en = release
-    .zh = 版本
 
 fetch =
     .en = fetch

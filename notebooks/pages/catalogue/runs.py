@@ -7,30 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 import catalogue
 from catalogue.engine import fitting
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
-from catalogue.entries.profiles import Cache, Cell, Product
-from catalogue.kernels import (
-    Kernel,
-    Support,
-    kernels_of,
-    published,
-    published_precision,
-    quality,
-    support,
-    tables,
-)
-from catalogue.messages import Pair, join, messages, pair
-from notebooks.show.display import cited, markdown, table
-
-common = messages("common")
-say = messages("pages/catalogue/runs")
+from catalogue.entries.profiles import Cell
+from catalogue.kernels import Support, kernels_of, published, published_precision, quality, support
+from catalogue.messages import Pair, pair
+from notebooks.show.display import cited, markdown
+from notebooks.show.frames import show
 
 HOW: dict[str, Pair] = {
-    "native": say("native"), "weight-only": say("weights-widened"),
-    "no": common("not-supported")}
+    "native": ("native", "原生"), "weight-only": ("weights dequantised", "反量化"),
+    "no": ("no", "不支持")}
+LABELS: dict[str, Pair] = {
+    "precision": ("precision", "精度"), "engine": ("engine, releases", "引擎与版本"),
+    "how": ("how", "方式"), "kernel": ("kernel of the experts", "专家层算子"),
+    "published": ("score against the published weights", "公开分数"), "source": ("source", "来源")}
 
 
 def formats_table(card: Device, folded: Pair | None = None) -> None:
@@ -40,45 +35,16 @@ def formats_table(card: Device, folded: Pair | None = None) -> None:
         card: of the catalogue, or a reader's own.
         folded: title under which the table is folded until a reader opens it.
     """
-    rows = [_row(precision, kernel) for precision in _precisions()
-            for kernel in kernels_of(precision, card)]
-    if not rows:
-        markdown(*say("no-engine-runs-on-this-card"))
-        return
-    table(rows, {"precision": common("precision"), "engine": say("engine-releases"),
-                 "how": say("how"), "kernel": say("kernel-of-experts"),
-                 "source": common("source")}, wide=True, folded=folded)
-
-
-def engines_table(engine: str, folded: Pair | None = None) -> None:
-    """Every cell of an engine's table: format, what it is multiplied in, cards, releases, source.
-
-    Args:
-        engine: name of its table, an entry of ``params/kernels/``.
-        folded: as of :func:`formats_table`.
-    """
-    found = tables()[engine]
-    cells: list[tuple[Pair, list[str], Product | Cache]] = [
-        *((common("weights"), cell.weights, cell) for cell in found.products),
-        *((common("cache"), cell.formats, cell) for cell in found.caches)]
-    rows = [{"format": ", ".join(f"`{name}`" for name in stored), "what": what,
-             "multiply": ", ".join(name.upper() for name in cell.multiply),
-             "cards": ", ".join(cell.cards), "kernel": _kernel(cell),
-             "releases": f"{cell.since or ''} – {cell.until or ''}".strip(),
-             "how": HOW[cell.runs],
-             "source": cited(cell.source)} for what, stored, cell in cells]
-    table(rows, {"format": common("format"), "what": say("of-what"),
-                 "multiply": say("multiplied-in"), "cards": common("cards"),
-                 "releases": common("releases"), "how": say("how"),
-                 "kernel": common("kernel"), "source": common("source")}, wide=True,
-          folded=folded)
-
-
-def every_table() -> None:
-    """The table of every engine, each folded."""
-    for engine, found in tables().items():
-        engines_table(engine, folded=say("which-formats-an-engine-loads",
-                                         engine=(found.name["en"], found.name["zh"])))
+    rows = [{"precision": f"`{precision.id}`", "engine": kernel.release_words,
+             "how": HOW[kernel.experts.runs], "kernel": kernel_name(kernel.experts),
+             "source": cited(kernel.experts.source)}
+            for precision in _precisions() for kernel in kernels_of(precision, card)]
+    if rows:
+        show(pd.DataFrame(rows), labels=LABELS, wide=True, folded=folded or False)
+    else:
+        markdown("No kernels of an engine are known for this card: its file states no architecture "
+                 "that a table names. Times are those of its class of cards, in wide ranges.",
+                 "尚无引擎在该卡上的算子资料：其文件未给出算子表中的架构。时间按同类卡计算，区间较宽。")
 
 
 def qualities_table(model: str, precisions: Sequence[str]) -> None:
@@ -94,31 +60,22 @@ def qualities_table(model: str, precisions: Sequence[str]) -> None:
         found = quality(of, name)
         if not (found.lossless or found.rows or found.relatives):
             continue
-        en, zh = (text.removeprefix(word) for text, word in zip(
-            found.words, say("beginning-of-what-is-told"), strict=True))
+        en, zh = found.words
         source = next(iter((*found.rows, *found.relatives)), None)
-        rows.append({"precision": f"`{name}`", "told": (en, zh),
-                     "source": cited(source.source) if source and not found.lossless else "–"})
-    table(rows, {"precision": common("precision"), "told": say("published"),
-                 "source": common("source")})
+        rows.append({"precision": f"`{name}`",
+                     "published": (en.removeprefix("quality: "), zh.removeprefix("质量：")),
+                     "source": cited(source.source) if source and not found.lossless else None})
+    show(pd.DataFrame(rows, columns=["precision", "published", "source"]), labels=LABELS)
 
 
-def _precisions() -> list[Any]:
-    return [catalogue.load_precision(name) for name in catalogue.names("precisions")]
-
-
-def _kernel(cell: Cell) -> Pair:
+def kernel_name(cell: Cell) -> Pair:
     """A kernel by its name; of what is refused that there is none, and what runs instead."""
     if cell.runs != "no":
         return pair(cell.kernel)
-    return say("no-kernel-instead", instead=cell.instead) if cell.instead else common("none")
-
-
-def _row(precision: Any, kernel: Kernel) -> dict[str, Any]:
-    cell = kernel.experts
-    how = HOW[cell.runs]
-    return {"precision": f"`{precision.id}`", "engine": kernel.release_words, "how": how,
-            "kernel": _kernel(cell), "source": cited(cell.source)}
+    if cell.instead is None:
+        return "none", "无"
+    en, zh = cell.instead
+    return f"none: {en}", f"无：{zh}"
 
 
 @dataclass(frozen=True)
@@ -154,6 +111,10 @@ def starts() -> tuple[Start, ...]:
                  for engine in fitting(card) if catalogue.library.load("profiles", engine).flags)
 
 
+def _precisions() -> list[Any]:
+    return [catalogue.load_precision(name) for name in catalogue.names("precisions")]
+
+
 def _formats(model: Model) -> list[Any]:
     """Precisions in which a model can be had, that of its own weights first."""
     first = published_precision(model)
@@ -170,46 +131,3 @@ def _start(model: Model, every: Sequence[Any], engine: str, card: Device) -> Sta
     order = ("runs", "unknown", "refuses")
     name, best = min(found, key=lambda each: order.index(each[1].verdict))
     return Start(model, engine, str(card.architecture), name, best)
-
-
-def unknown_share() -> float:
-    """Share of the cells of :func:`starts` of which no source says anything [1]."""
-    return sum(each.found.verdict == "unknown" for each in starts()) / len(starts())
-
-
-def starts_table() -> None:
-    """A row per model, engine and answer: on which cards, in which format, by which kernel."""
-    rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for each in starts():
-        told = _told(each)
-        key = each.model.id, each.engine, each.found.verdict, each.format, *told["what"]
-        row = rows.setdefault(key, {"model": pair(each.model.name), "engine": each.engine,
-                                    "format": f"`{each.format}`", "cards": [], **told})
-        row["cards"] += [each.architecture, *_called(each.architecture)]
-    table([row | {"cards": ", ".join(row["cards"])} for row in rows.values()],
-          {"model": common("model"), "engine": common("engine"), "answer": say("answer"),
-           "cards": common("cards"), "format": say("format-of-checkpoint"), "what": say("by-what"),
-           "source": common("source")}, sortable=True, wide=True)
-
-
-def _told(each: Start) -> dict[str, Any]:
-    """The answer of a cell, what it rests on, and who says so."""
-    answer = say("answer-of", verdict=each.found.verdict)
-    if kernel := each.found.kernel:
-        return {"answer": answer, "what": join((", ", "，"), [
-            _kernel(kernel.experts), kernel.release_words]), "source": cited(kernel.experts.source)}
-    if refusals := each.found.refusals:
-        return {"answer": answer, "what": refusals[0].why,
-                "source": cited(refusals[0].source)}
-    parts = ", ".join(f"`{name}`" for name in dict.fromkeys(
-        part.stored for part in each.found.unknown))
-    return {"answer": answer, "what": say("nothing-of", parts=parts), "source": "–"}
-
-
-@functools.cache
-def _called(architecture: str) -> tuple[str, ...]:
-    """Cards of an architecture, by names short enough to look for."""
-    found = [catalogue.load_device(name) for name in catalogue.names("devices")]
-    names = (card.name["en"].removeprefix("NVIDIA ").split(",")[0] for card in found
-             if card.architecture == architecture and not card.dies)
-    return tuple(dict.fromkeys(names))

@@ -17,7 +17,6 @@ import catalogue
 from catalogue.deployments.measured import StartupRow
 from catalogue.entries.measurements import PRINTED_UNITS
 from catalogue.messages import Pair, messages
-from notebooks.pages.catalogue.profiles import ATTENTIONS
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import markdown, short_table, table
@@ -29,6 +28,11 @@ say = messages("pages/validation/memory")
 Groups = Mapping[tuple[str, str], Sequence[Any]]
 SEEN = 8  # logs of the table that are not folded
 TICKS = (0.1, 0.3, 1, 3, 10, 30)
+ATTENTIONS: dict[str, Pair] = {
+    "mla": ("MLA", "MLA"), "gqa": ("GQA", "GQA"), "csa": ("CSA", "CSA"),
+    "sparse": ("sparse attention", "稀疏注意力"),
+    "sparse-gqa": ("sparse grouped-query attention", "稀疏 GQA"),
+    "heavy": ("heavily compressed entries", "高倍压缩条目")}
 
 
 def _name(group: tuple[str, str]) -> Pair:

@@ -1,4 +1,4 @@
-"""Pages of the catalogue: counted parameters, cache sizes, dates of values, engine releases."""
+"""Pages of the catalogue: counted parameters, dates of values, engine releases."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import pytest
 
 import catalogue
 from calc.answer import model_sizes
-from catalogue.engine import load_engine
+from catalogue.engine import STOPS, launch_blocks, load_engine
 from catalogue.reading.values import sources
 from catalogue.shipped import values_of
-from notebooks.pages.catalogue import dated, engines
+from notebooks.pages.catalogue import dated
 from notebooks.pages.catalogue.tables.models import derived, parameters_in_files
 
 VLLM = load_engine("vllm")
@@ -35,18 +35,7 @@ def test_dates_in_use_lie_between_oldest_and_newest(name):
                                 for value in used)
 
 
-def test_common_releases_support_every_setting_that_any_release_has():
-    names = ("--swap-space", "--data-parallel-size")
-    settings = {name: engines.Setting(name, VLLM, [1]) for name in (*names, "--no-such-option")}
-    common = engines.common_releases(settings, VLLM)
-    assert common == [version for version in VLLM.versions
-                      if all(VLLM.exists(name, version) for name in names)]
-    assert 0 < len(common) < len(VLLM.versions)
-
-
-def test_unknown_options_stop_a_command_in_every_release():
-    block = next(block for block in engines.commands("s1") if block.section == "3.5.2")
-    for version in VLLM.versions:
-        refused = engines.refused(block, VLLM, version)
-        assert "--max-chunked-prefill-tokens" in refused
-        assert set(refused) <= set(block.settings)
+def test_an_option_that_no_release_has_stops_the_command_in_every_release():
+    name = "--max-chunked-prefill-tokens"
+    value = next(block.settings[name] for block in launch_blocks("s1") if name in block.settings)
+    assert all(VLLM.judge(name, value, version) in STOPS for version in VLLM.versions)
