@@ -55,10 +55,6 @@ attention-projections-dense-mlp =
     .en = attention projections, dense MLP
     .zh = 注意力投影、稠密 MLP
 
-bandwidth =
-    .en = bandwidth
-    .zh = 带宽
-
 bound-by =
     .en = bound by
     .zh = 受限于
@@ -138,10 +134,6 @@ cost-of-token =
 decode =
     .en = decode
     .zh = 解码
-
-decode-step =
-    .en = decode step
-    .zh = 解码步
 
 deepseek-v3-on =
     .en = DeepSeek-V3 on

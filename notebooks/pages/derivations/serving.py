@@ -67,8 +67,8 @@ def lengths(prompt: int, answer: int) -> Inputs:
 
 def systems() -> dict[Pair, Inputs]:
     """Inputs of the deployments by name, each with prompts of 8,192 tokens."""
-    replicas = {say("h20-fp8"): throughput.h20(), say("h800-fp8"): throughput.h800("TP16"),
-                say("ascend-w8a8"): throughput.ascend("TP16")}
+    replicas = {say("h20-fp8"): throughput.h20(), say("h800-fp8"): throughput.h800(),
+                say("ascend-w8a8"): throughput.ascend()}
     return {label: replica.inputs | lengths(PROMPT, ANSWER) for label, replica in replicas.items()}
 
 

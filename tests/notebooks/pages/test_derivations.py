@@ -12,7 +12,6 @@ import pytest
 import catalogue
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations import communication_groups as groups
-from notebooks.pages.derivations import throughput
 from notebooks.pages.derivations.choices import communication, serving
 from notebooks.pages.derivations.choices.layouts import A2, H200, Layout
 from notebooks.pages.derivations.diagrams import (
@@ -63,16 +62,6 @@ def test_half_the_cards_become_faster_at_the_turn():
 @pytest.mark.parametrize("algorithm", groups.SCHEDULES)
 def test_all_reduce_schedules_sum_over_all_ranks(algorithm, ranks):
     assert groups.carry_out(algorithm, ranks).sums
-
-
-@pytest.mark.parametrize("limit", [0.03, 0.05])
-def test_largest_batch_is_the_last_within_the_limit(limit):
-    inputs = throughput.h20().inputs
-    most = throughput.largest(STORED, inputs, "tpot", limit)
-    within, beyond = (quantities(STORED, inputs, concurrency=count)["tpot"]
-                      for count in (most, most + 1))
-    assert within <= limit < beyond
-    assert throughput.largest(STORED, inputs, "tpot", 0) == 0
 
 
 @pytest.fixture(scope="module")

@@ -28,51 +28,6 @@ stall =
     .en = stall, computed
     .zh = 停顿
 
-one-replica-of-full-chunks =
-    .en = the same, one replica, each prompt a chunk that takes $S$, with $h_r$ on top
-    .zh = 同上，单副本，每条 prompt 恰好占满一块，一块用时 $S$，此外另需 $h_r$
-
-s1-target =
-    .en = S1, target
-    .zh = S1，目标
-
-s1-expected =
-    .en = S1, expected
-    .zh = S1，预期
-
-# number: of the name of the scenario
-s0-scenario-table =
-    .en = S0, scenario 1, table
-    .zh = S0，场景一，表中
-
-plan =
-    .en = plan
-    .zh = 规划
-
-claimed-token-s =
-    .en = claimed (token/s)
-    .zh = 文中吞吐（token/s）
-
-at-most-token-s =
-    .en = at most $c/\tau$ (token/s)
-    .zh = 上限 $c/\tau$（token/s）
-
-users-needed =
-    .en = users needed
-    .zh = 所需用户数
-
-measured-system =
-    .en = measured system
-    .zh = 测试系统
-
-smallest-ratio =
-    .en = in flight by the law / stated, least
-    .zh = 定律算出的在途数 / 所写并发，最小
-
-largest-ratio =
-    .en = most
-    .zh = 最大
-
 requests-that-arrive-together =
     .en = requests that arrive together
     .zh = 同时到达的请求数

@@ -1,4 +1,4 @@
-"""What plans state and systems measured, held to Little's law and to chunks that are packed.
+"""Measured bursts, compared with chunks that are packed.
 
 Times are in seconds, lengths in tokens, rates in tokens per second.
 """
@@ -6,21 +6,18 @@ Times are in seconds, lengths in tokens, rates in tokens per second.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from statistics import mean
 
-import sympy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
 from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
-from notebooks.derive.formulas.symbols import latex
-from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
 from notebooks.show.display import figure, number, numbers, table
@@ -29,9 +26,7 @@ from notebooks.show.numbers import fmt_fixed, fmt_in, fmt_percent, fmt_time
 common = messages("common")
 say = messages("pages/derivations/measured/serving")
 
-PLAN, OTHER_PLAN = "s1-plan-c", "s0-scenario-1"
-GRID, QUEUED = "s2-910b1-awq", "h200-r1-sglang-mtp"  # bursts; a limit on requests in flight
-AUDITED = ("concurrency", "ttft", "tpot", "output_throughput", "output_tokens")
+GRID = "s2-910b1-awq"  # bursts
 SHORT, LONG = 128, 8192
 TOGETHER = 8
 DRAWN = (SHORT, 1024, 4096, LONG)
@@ -40,27 +35,6 @@ CROWDED = 4  # requests from which the means of the stall are taken
 PARTS: dict[str, Pair] = {
     "cache": say("reading-cache"),
     "stall": say("stall-by-prefill-of-others")}
-
-
-@dataclass(frozen=True)
-class PlanTargets:
-    """What a plan asks for: users, times [s], and rates [token/s] that it aims at and expects."""
-
-    users: int
-    ttft: float
-    tpot: float
-    rate: float
-    expected: float
-
-
-@dataclass(frozen=True)
-class Audit:
-    """Requests in flight by the law over those stated, over the rows of a measured system [1]."""
-
-    name: Pair
-    rows: int
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -93,103 +67,6 @@ class Longer:
     more: float
     cache: float
     stall: float
-
-
-def claimed(scenario: str, quantity: str, place: int = 0) -> float:
-    """A value that a document prints of a deployment (SI); of several that in a place."""
-    documented = catalogue.load_scenario(scenario).documented
-    assert documented  # of the plans that are asked for
-    claims = [claim.value for claim in documented.claims if claim.quantity == quantity]
-    return claims[place].value
-
-
-def plan_targets() -> PlanTargets:
-    """What the document asks of its plan."""
-    of_plan = partial(claimed, PLAN)
-    users = catalogue.load_scenario(PLAN).file.workload.concurrency
-    assert users
-    return PlanTargets(int(users.value), of_plan("ttft"), of_plan("tpot"),
-                       of_plan("output_throughput"), of_plan("output_throughput", 2))
-
-
-def what_is_asked(asked: PlanTargets) -> None:
-    """The numbers of the page's first paragraph."""
-    numbers({"asked-users": asked.users, "asked-rate": asked.rate,
-             "asked-most": round(asked.users / asked.tpot)})
-    number("asked-tpot", asked.tpot, fmt_time)
-
-
-def cases_of_the_rate(single: sympy.Expr, long_run: sympy.Expr) -> None:
-    """The rate for answers of one token and for endless ones, and what it lacks of the latter."""
-    table([{"case": "$n_{\\mathrm{out}} = 1$", "value": f"$X = {latex(single)}$"},
-           {"case": say("one-replica-of-full-chunks"),
-            "value": "$X = \\dfrac{c}{h_r + c \\, S} \\to \\dfrac{1}{S}$"},
-           {"case": "$n_{\\mathrm{out}} \\to \\infty$", "value": f"$X \\to {latex(long_run)}$"},
-           {"case": "$c/\\tau - X$",
-            "value": "$\\dfrac{c \\, (\\tau_1 - \\tau)}{\\tau \\, \\tau_{\\mathrm{e2e}}}"
-                     " \\ge 0 \\iff \\tau_1 \\ge \\tau$"}],
-          {"case": common("case"), "value": common("result")})
-
-
-def plans(asked: PlanTargets) -> None:
-    """What concurrency and pace of the documents allow, beside the throughput that they print."""
-    other = partial(claimed, OTHER_PLAN)
-    rows = [{"plan": label, "c": round(requests), "tau": fmt_time(interval), "claim": round(claim),
-             "most": round(requests / interval), "needed": fmt_fixed(claim * interval, 0)}
-            for label, requests, interval, claim in (
-                (say("s1-target"), asked.users, asked.tpot, asked.rate),
-                (say("s1-expected"), asked.users, asked.tpot, asked.expected),
-                (say("s0-scenario-table"), other("max_concurrency"),
-                 other("tpot"), other("output_throughput", 1)))]
-    table(rows, {"plan": say("plan"), "c": "$c$", "tau": "$\\tau$", "claim": say("claimed-token-s"),
-                 "most": say("at-most-token-s"), "needed": say("users-needed")})
-    _, expected, tabulated = rows
-    numbers({"plan-needed": expected["needed"], "plan-two": tabulated["needed"]}, str)
-    number("plan-pace", asked.users / asked.expected, fmt_time)
-    number("plan-two-stated", tabulated["c"])
-
-
-def audit() -> dict[str, Audit]:
-    """Each measured system that states all it takes, held to the law."""
-    audits = {name: _audit(name) for name in catalogue.names("measurements")}
-    return {name: row for name, row in audits.items() if row}
-
-
-def _audit(name: str) -> Audit | None:
-    data = catalogue.load_measurements(name)
-    if not set(AUDITED) <= set(data.columns):
-        return None
-    ratios = [rate * (first + (out - 1) * later) / out / stated for stated, first, later, rate, out
-              in zip(*map(data.column, AUDITED), strict=True)]
-    ratios = [ratio for ratio in ratios if not math.isnan(ratio)]  # of an empty cell
-    if not ratios:
-        return None
-    return Audit(entry_label(data), len(ratios), min(ratios), max(ratios))
-
-
-def audit_table(audited: Mapping[str, Audit]) -> None:
-    """The least and the most in flight over what is stated, a row per measured system."""
-    table(audited.values(), [
-        Column("name", say("measured-system")), Column("rows", common("rows")),
-        Column("low", say("smallest-ratio"), fmt_fixed),
-        Column("high", say("largest-ratio"), fmt_fixed)], wide=True)
-    number("audit-rows", audited[GRID].rows)
-
-
-def queued(audited: Mapping[str, Audit]) -> tuple[float, float, float]:
-    """Limit on the requests in flight of a system that queues, those by the law, those sent."""
-    limit, sent = (catalogue.load_measurements(QUEUED).column(name)[0]
-                   for name in ("concurrency", "requests"))
-    inside = audited[QUEUED].high * limit
-    numbers({"audit-limit": round(limit), "audit-sent": round(sent), "audit-inside": round(inside)})
-    return limit, inside, sent
-
-
-def most_in_flight(audits: Iterable[Audit]) -> float:
-    """The most in flight over what is stated, of several systems [1]."""
-    over = max(row.high for row in audits)
-    number("audit-over", over, fmt_fixed)
-    return over
 
 
 class Grid:
@@ -360,15 +237,6 @@ def longer_picture(grid: Grid, rows: Sequence[Longer]) -> None:
         return drawing
 
     figure("stall-tpot", draw)
-
-
-def exercise_of_a_claim() -> None:
-    """The numbers of the exercise on a claim that contradicts itself."""
-    users, interval, claim = 32, 0.020, 3000
-    numbers({"exercise-users": users, "exercise-claim": claim,
-             "exercise-most": round(users / interval)})
-    number("exercise-pace", interval, fmt_time)
-    number("exercise-ratio", claim * interval / users, fmt_fixed, digits=1)
 
 
 def beside_a_burst(found: Mapping[Pair, Mapping[str, float]], shape: tuple[int, int]) -> None:
