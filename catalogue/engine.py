@@ -514,6 +514,15 @@ def engine_meant(reference: str) -> tuple[Profile, str]:
     return profile, release_of(profile, written or None)
 
 
+def plain_version(written: str) -> str:
+    """A version as releases are numbered, however it is written.
+
+    >>> plain_version("v0.11.7"), plain_version("2.0.RC9")
+    ('0.11.7', '2.0rc9')
+    """
+    return re.sub(r"[.-]?rc[.-]?", CANDIDATE, written.strip().casefold().removeprefix("v"))
+
+
 def releases(profile: Profile) -> list[str]:
     """Every release of which a profile speaks, the oldest first."""
     versions = set(profile.releases)
@@ -536,6 +545,7 @@ def release_of(profile: Profile, written: str | None) -> str:
     Raises ParamsError for what is no release.
     """
     every = releases(profile)
+    written = written and plain_version(written)
     meant = every if written is None else _named(every, written)
     if meant:
         return ([version for version in meant if CANDIDATE not in version] or meant)[-1]
@@ -552,6 +562,7 @@ def asked_release(profile: Profile, written: str | None) -> str:
 
     Arguments and errors as of :func:`release_of`.
     """
+    written = written and plain_version(written)
     if written is None or _named(releases(profile), written):
         return release_of(profile, written)
     release_of(profile, written)  # refuses what is no release

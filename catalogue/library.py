@@ -383,16 +383,16 @@ def _attempts(kind: str, file: YamlFile, given: dict[str, Override]
         data = _data(kind, file, given)
         try:
             cls.model_validate(data, context=_provenance(data, file.path))
-            return
+            problems = []
         except ValidationError as error:
             problems = [item for item in error.errors(include_url=False)
                         if not any(item["loc"][:len(keys)] == keys
                                    or keys[:len(item["loc"])] == item["loc"] for keys in mended)
                         and not (item["type"] == "missing" and "variants" in file.data)]
+        yield file, problems
         if not problems:
             return
-        yield file, problems
-        if unknown := _unknown_keys(problems, file):
+        if unknown := _unknown_keys(problems, file) or _names_with_keys(cls, problems):
             file = _mended(cls, file, unknown)
             continue
         mended |= {item["loc"] for item in problems if item["type"] == "missing"}
@@ -400,7 +400,7 @@ def _attempts(kind: str, file: YamlFile, given: dict[str, Override]
         meant = {item["loc"]: raised.meant for item in problems
                  if isinstance(raised := item.get("ctx", {}).get("error"), MeantError)}
         for item in problems:
-            keys = item["loc"]
+            keys = (*item["loc"], *getattr(item.get("ctx", {}).get("error"), "keys", ()))
             if keys in meant:
                 _set(file.data, keys, meant[keys])
             elif not meant and keys:
@@ -421,16 +421,23 @@ def _set(data: dict[Any, Any], keys: KeyPath, value: Any) -> None:
 
 
 def as_meant(kind: str, file: YamlFile, given: dict[str, Override]) -> YamlFile:
-    """A file with its unknown keys read as those that they mean, or left out."""
-    for attempt, problems in _attempts(kind, file, given):
-        file = _mended(class_of(kind), attempt, _unknown_keys(problems, attempt))
-    return file
+    """A file with what is refused read as what it means, or left out."""
+    *_, (meant, _) = _attempts(kind, file, given)
+    return meant
 
 
 def _unknown_keys(problems: Iterable[Any], file: YamlFile) -> list[KeyPath]:
     return [item["loc"] for item in problems
             if item["type"] == "extra_forbidden" and item["loc"] in file.lines
             and item["loc"] not in file.origins]
+
+
+def _names_with_keys(cls: type[Entry], problems: Iterable[Any]) -> list[KeyPath]:
+    """Keys under which a group with a name stands where the name alone is expected."""
+    return [item["loc"] for item in problems
+            if len(item["loc"]) == 1 and isinstance(item["input"], dict)
+            and item["type"] != "missing"
+            and not _is_group(cls, item["loc"]) and any(map(names_group, item["input"]))]
 
 
 def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> YamlFile:
@@ -452,7 +459,7 @@ def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> Yam
             for key, inner in value.items():
                 put((*keys, key), inner, {path[1:]: line for path, line in below.items()
                                           if path[:1] == (key,)})
-        elif name not in target:
+        elif name not in target or keys not in lines:  # a default of the engine
             target[name] = value
             lines.update({(*keys, *path): line for path, line in below.items()})
 
@@ -471,6 +478,9 @@ def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> Yam
             continue
         near = _near(cls, keys, value, file)
         value = _inside(near or (), value)
+        if isinstance(value, dict) and {"name", "version"} <= value.keys():
+            value = {"name": f"{value['name']}@{value['version']}"} | {
+                key: inner for key, inner in value.items() if key not in ("name", "version")}
         if isinstance(value, dict) and not (near and _is_group(cls, near)) and not _advice(
                 cls, keys, file):
             for key, inner in value.items():
@@ -482,6 +492,7 @@ def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> Yam
                 "/" not in str(value)) else value, below)
     if "parallelism" in cls.model_fields and (layout := attention_layout(file.data)):
         data["parallelism"] = layout
+        lines.setdefault(("parallelism",), min(file.line(keys) for keys in unknown))
     return replace(file, data=data, lines=lines)
 
 

@@ -422,6 +422,10 @@ def _checked(raw: YamlFile, given: dict[str, Override]) -> tuple[ScenarioFile, R
             meant = library.as_meant("scenarios", raw, given)
             with mistakes:
                 running_engine(meant, given)
+            with mistakes:
+                raise ParamsError(*(f"{meant.where(('mechanisms', name))}: {problem}." for
+                                    name, problem in physics_inputs.range_problems(
+                                        meant.data.get("mechanisms"))))
             if not given:
                 check_layout_of(meant)
             for key in variant_keys(meant):
@@ -525,22 +529,28 @@ def section_keys() -> dict[str, Collection[str]]:
 def check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
     """Refuse a parallelism that cannot be laid out: it divides neither cards nor tensors."""
     mistakes = [
-        *device_mistakes(scenario.file.parallelism, scenario.devices, scenario.node, where),
+        *device_mistakes(scenario.file.parallelism, scenario.devices, scenario.node, where,
+                         scenario.id != scenario.path.stem),
         *division_mistakes(subject_of(scenario), cut_of(scenario), where)]
     if mistakes:
         raise LayoutError(*mistakes)
 
 
-def device_mistakes(cut: Parallelism, devices: int, node: Node, where: Callable[..., str]
-                    ) -> Iterator[str]:
+def device_mistakes(cut: Parallelism, devices: int, node: Node, where: Callable[..., str],
+                    of_variant: bool) -> Iterator[str]:
     """Yield why a parallelism needs more or fewer devices than there are."""
-    tp, pp, dp = (int(degree.value) for degree in (
-        cut.tensor_parallel, cut.pipeline_parallel, cut.data_parallel))
+    tp, pp, dp, ep = (int(degree.value) for degree in (
+        cut.tensor_parallel, cut.pipeline_parallel, cut.data_parallel, cut.expert_parallel))
+    slices = max(1, int(cut.expert_tensor_parallel.value)) if cut.expert_tensor_parallel else 1
     if tp * pp * dp != devices:
         nodes, rest = divmod(tp * pp * dp, node.devices_per_node.value)
         replicas, left = divmod(devices, tp * pp)
         hint = (f": write data_parallel: {replicas}" if not left else
                 f": write cluster: {{nodes: {nodes}}}" if not rest else "")
+        if not left and replicas and (tp * replicas) % (ep * slices):
+            hint += f" and expert_parallel: {max(1, tp * replicas // slices)}"
+        if of_variant:
+            hint = f": write cluster: {{devices: {tp * pp * dp}}} in this variant"
         if replicas == 1 and not left and tp % dp == 0:
             hint += f", or tensor_parallel: {tp // dp} where dp is counted inside tp"
         hint = hint if ".yml:" in where("cluster") else ""
@@ -578,8 +588,9 @@ def check_layout_of(raw: YamlFile) -> None:
     with contextlib.suppress(ParamsError):
         cluster = (library.parsed(Cluster, raw, "cluster") if "cluster" in raw.data
                    else Cluster())
-        if node := loaded("nodes", cluster.node or (device and device.node)):
-            mistakes += device_mistakes(parallelism, cluster.cards(node), node, where)
+        if node := loaded("nodes", cluster.node) or loaded("nodes", device and device.node):
+            mistakes += device_mistakes(parallelism, cluster.cards(node), node, where,
+                                        raw.data.get("id", raw.path.stem) != raw.path.stem)
     if model:
         mistakes += division_mistakes(
             Subject(model, precision, device, node, model_inputs(model)), cut, where,

@@ -811,6 +811,17 @@ def rule_of(cls: type[Entry], name: str) -> Unit | None:
     return None if field is None else annotated(field, Unit)
 
 
+def range_problems(stated: Any) -> Iterator[tuple[str, str]]:
+    """What is wrong with the numbers of a file's ``mechanisms`` as they stand there."""
+    rules = mechanism_units()
+    for name, written in stated.items() if isinstance(stated, dict) else ():
+        if name in rules and isinstance(written, (str, int)):
+            try:
+                si_number(written, rules[name])
+            except ValueError as error:
+                yield name, f"{name}: {error}"
+
+
 def mechanism_problems(stated: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
     """What is wrong with a scenario's ``mechanisms``, with the key at fault.
 

@@ -19,7 +19,7 @@ from catalogue.deployments.physics_inputs import (
     mechanism_problems,
     mechanisms_name,
 )
-from catalogue.engine import AT, fitting, load_engine, release_of, unknown_engine
+from catalogue.engine import AT, fitting, load_engine, plain_version, release_of, unknown_engine
 from catalogue.entries.deployments import Precision, ScenarioFile
 from catalogue.entries.hardware import STACK_OF, Device
 from catalogue.entries.models import Model
@@ -213,6 +213,7 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     name, at, written = (part.strip() for part in reference.partition(AT))
     card = mechanisms_name(device)
     profile = load_profile(name, beside, card)
+    written = plain_version(written)
     release = _release(profile, device, written if at else None)
     experts = _experts(reference, device, model, precision)
     of = release, card, _attention(model), drafts, experts, apart

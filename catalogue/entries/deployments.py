@@ -4,7 +4,6 @@ An agent is a load of several turns, in which each prompt is the whole history s
 published launch command of one engine for a model on a card.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -423,10 +422,8 @@ class Parallelism(Entry):
     @classmethod
     def _of_switch(cls, raw: Any) -> Any:
         if isinstance(raw, dict) and is_switch_on(raw.get("expert_parallel")):
-            sizes = [size for name in ("tensor", "data") if isinstance(
-                size := raw.get(f"{name}_parallel", 1), int)]
-            raise Misplaced("expected the number of cards that share the experts: write "
-                            f"expert_parallel: {math.prod(sizes)}", "expert_parallel")
+            raise Misplaced("expected the number of cards that share the experts: tensor_parallel "
+                            "x data_parallel for all of them", "expert_parallel")
         return raw
 
 

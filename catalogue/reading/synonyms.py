@@ -79,7 +79,8 @@ def present_name(section: str, word: str) -> str | None:
 
 
 def _plain(word: str) -> str:
-    return re.sub(r"(?:[\s-]|\.\s)+", "_", word.strip("-")).casefold()
+    words = re.sub(r"(?<=[a-z]{2})(?=[A-Z][a-z])", "_", word.strip("-"))  # maxSeqLen
+    return re.sub(r"(?:[\s-]|\.\s)+", "_", words).casefold()
 
 
 def attention_layout(words: Mapping[Any, Any]) -> dict[str, int]:
@@ -98,9 +99,10 @@ def attention_layout(words: Mapping[Any, Any]) -> dict[str, int]:
     data = sizes.get("data_parallel", tensor)
     if "attention" not in switched or not data or tensor % data:
         return {}
-    experts = {"expert_parallel": tensor} if "experts" in switched else {}
-    return {"tensor_parallel": tensor // data, "data_parallel": data} | experts | {
-        key: size for key, size in sizes.items() if key not in ("tensor_parallel", "data_parallel")}
+    experts = sizes.get("expert_parallel", tensor if "experts" in switched else 0)
+    rest = sizes | {"expert_parallel": tensor if tensor % max(experts, 1) else experts} if (
+        experts) else sizes
+    return rest | {"tensor_parallel": tensor // data, "data_parallel": data}
 
 
 def way(word: str, goal: bool = False, beside: Mapping[Any, Any] | None = None) -> str | None:

@@ -8,6 +8,7 @@ import yaml
 
 _WIDE_COLON = r"\s*(- )?[^\W\d][^:：#'\"{[]*："
 _NO_KEY = r"[^\W\d][^:：=]*$"
+_NO_SPACE = r"(\s*[A-Za-z_]\w*):(?=[^\s:/])"
 _NOWHERE = {  # beginnings of lines that no parameter file has -> what is wrong with them
     _WIDE_COLON: "a full-width colon '：', write ': '",
     r"(<{7}|={7}|>{7})(\s|$)": "a merge conflict is not resolved",
@@ -19,7 +20,7 @@ _NOWHERE = {  # beginnings of lines that no parameter file has -> what is wrong 
     r"version https://git-lfs": "a pointer of Git LFS, fetch the file itself"}
 _AT_ERROR = {
     r"\s*[A-Za-z_]\w*\s*=\s*\S": "expected 'key: value', not 'key = value'",
-    r"\s*[A-Za-z_]\w*:[^\s:/]": "no space after the colon, write 'key: value'",
+    _NO_SPACE: "no space after the colon, write 'key: value'",
     r"\s*[]}]": "a closing bracket without an opening one",
     r".*: - ": "a list after a key, write it in brackets: 'key: [value]'",
     r"[^{]*: [^{]*: ": "a second ': ' in one line, put the text in quotation marks",
@@ -96,13 +97,16 @@ def _misplaced(rows: list[str]) -> tuple[int, str] | None:
 
 
 def mended(text: str) -> tuple[str, dict[str, list[int]]]:
-    """A text with ``: `` in place of full-width colons after keys and without lines that have no
-    key, and the lines of what was wrong."""
+    """A text with ``: `` in place of other colons after keys and without lines that have no key,
+    and the lines of what was wrong."""
     rows, wrong = text.split("\n"), dict[str, list[int]]()
     for number, row in enumerate(rows, 1):
         if match := re.match(_WIDE_COLON, row):
             rows[number - 1] = f"{match[0][:-1].rstrip()}: {row[match.end():].lstrip()}"
             wrong.setdefault(_NOWHERE[_WIDE_COLON], []).append(number)
+        elif match := re.match(_NO_SPACE, row):
+            rows[number - 1] = f"{match[1]}: {row[match.end():]}"
+            wrong.setdefault(_AT_ERROR[_NO_SPACE], []).append(number)
         elif re.match(_NO_KEY, row):
             rows[number - 1] = ""
             wrong.setdefault("not 'key: value', delete the line or begin it with '#'",
