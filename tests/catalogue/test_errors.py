@@ -138,8 +138,8 @@ CASES = [  # file, text of it, text in its place, line and message
      "12: tensor x pipeline x data parallel = 4 x 1 x 2 = 8 devices, but the cluster has 16: "
      "write data_parallel: 4."),
     ("scenarios/h200-r1-vllm-tp8", "  expert_parallel: 1\n", "  expert_parallel: true\n",
-     "22: parallelism: expected the number of cards that share the experts: write "
-     "expert_parallel: 8."),
+     "22: parallelism: expected the number of cards that share the experts: "
+     "tensor_parallel x data_parallel for all of them."),
     ("scenarios/s0-scenario-1", "effective_compute]", "effective_computer]",
      "171: documented: the formula needs 'effective_computer', which has no value."),
     ("scenarios/h200-r1-sglang-mtp", "workload:\n",
