@@ -15,11 +15,9 @@ from calc.searching.goal import load_goal
 from calc.searching.search import search
 from calc.searching.selection import Selection
 from catalogue.kernels import kernels_of
-from notebooks.pages.deciding import matrix
+from notebooks.pages.deciding import matrix, today
 from notebooks.pages.deciding.firsts import expected
 from notebooks.pages.deciding.front import standard
-from notebooks.pages.deciding.today import page as today
-from notebooks.pages.deciding.today import plans
 
 MATRIX = ("devices=nvidia-h20,ascend-910c-die,nvidia-rtx-4090",
           "precisions=fp8-block,w8a8-int8", "cards.most=32")
@@ -101,19 +99,19 @@ def test_first_answers_of_random_goals_keep_their_limits_simulated(number):
 # --- models and cards of today -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [today.ONE_SERVER, today.HOST])
+@pytest.mark.parametrize("name", ["s0-config-4.1-bf16", "s3-hybrid-910b4"])
 def test_ranked_models_hold_all_users_on_all_cards_of_the_plan(name):
-    ranking, (asked, _) = plans.ranking(name), plans.demanded(name)
-    document = plans.document(name)
-    assert [each.pace for each in ranking] == sorted(each.pace for each in ranking)
+    ranking, (asked, _) = today.ranking(name), today.demanded(name)
+    document = today.document(name)
+    paces = [each.tpot.value for each in ranking]
+    assert paces == sorted(paces)
     for each in ranking:
         best = each.best
         assert best.count * best.made.inputs["concurrency"] >= asked
         assert best.made.fits({}).all()
-        assert each.pace == best.told.value
         assert best.count * best.made.cards == document.devices
-    if ranking[0].ranged_cost is not None:
-        prices = [each.ranged_cost.value for each in ranking]
+    if ranking[0].cost is not None:
+        prices = [each.cost.value for each in ranking]
         assert min(prices) == prices[0]
-        assert prices[0] == pytest.approx(MILLION * document.devices * plans.hour_of(name).value
-                                          * ranking[0].pace / asked, rel=0.05)
+        assert prices[0] == pytest.approx(MILLION * document.devices * today.hour_of(name).value
+                                          * paces[0] / asked, rel=0.05)

@@ -77,26 +77,11 @@ def hosted(reference: str) -> bool:
     return document(reference).file.offload is not None
 
 
-@dataclass(frozen=True)
-class Written:
-    """What a document's own plan comes to, with its own model, precision and cut.
-
-    Attributes:
-        fits: whether it runs as it stands.
-        pace: median time per token [s]; of one that does not run, None.
-    """
-
-    fits: bool
-    pace: float | None
-
-
-@cache
-def as_written(reference: str) -> Written:
-    """What a document's plan comes to as it stands there."""
-    made = document(reference)
-    if reasons(made, asked(plan_of(reference))):
-        return Written(False, None)
-    return Written(True, float(predicted(made, ["tpot"])["tpot"].value))
+def as_written(reference: str) -> float | None:
+    """Median time per token of a document's plan as it stands there [s]; None if it cannot run."""
+    plan = document(reference)
+    return None if reasons(plan, asked(plan_of(reference))) else float(
+        predicted(plan, ["tpot"])["tpot"].value)
 
 
 @cache
@@ -128,18 +113,18 @@ class Replica:
     Attributes:
         key: the plan that it was made of, and what was set.
         made: as a function of its inputs.
-        found: its memory.
+        held: requests that all of them hold at their longest [1].
         count: how many there are.
     """
 
     key: Key
     made: Plan
-    found: Mapping[str, Any]
+    held: int
     count: int
 
     @property
-    def told(self) -> Amount:
-        """Time per token as it is told, its median with its interval [s]."""
+    def tpot(self) -> Amount:
+        """Time per token, its median with its interval [s]."""
         return _paced(self.key)
 
     def within_limit(self) -> tuple[float, int]:
@@ -147,14 +132,7 @@ class Replica:
         users = np.union1d(BATCHES * float(self.made.inputs["data_parallel"]),
                            self.made.inputs["concurrency"])
         most = self.made.most_users(users, "tpot", LIMIT)
-        if not most:
-            return 0.0, 0
-        return self.count * self.made.median(most, RATE), self.count * most
-
-    @property
-    def held(self) -> int:
-        """Requests that all of them hold at their longest [1]."""
-        return int(self.found["max_concurrency"]) * self.count
+        return (self.count * self.made.median(most, RATE), self.count * most) if most else (0.0, 0)
 
 
 _made = cache(plan_of)
@@ -178,7 +156,8 @@ def _paced(key: Key) -> Amount:
 def _dealt(reference: str, settings: tuple[str, ...], count: int) -> Iterator[Replica]:
     key = reference, settings
     if found := _evaluated(key):
-        yield Replica(key, *found, count)
+        made, quantities = found
+        yield Replica(key, made, int(quantities["max_concurrency"]) * count, count)
 
 
 def replicas(reference: str, model: str, precision: str) -> Iterator[Replica]:
@@ -247,7 +226,7 @@ class Served:
     """What the cards of a plan give with a model.
 
     Attributes:
-        reference, model: the plan, and of the catalogue.
+        model: of the catalogue.
         precision: the widest that holds the plan's users within the limit, else the fastest that
             holds them; where none does, that holds most.
         held: requests that fit [1]; 0 where not one does.
@@ -255,54 +234,40 @@ class Served:
             not fit.
         users, rate: requests and output tokens of all cards where most are given within the limit
             [1], [token/s].
+        tpot: time per token of the plan's users [s]; None where they do not fit.
+        cost: of a million output tokens of theirs, on all cards [USD]; None where they do not fit,
+            or nobody prices the card.
     """
 
-    reference: str
     model: str
     precision: str
     held: int
     best: Replica | None
     users: int = 0
     rate: float = 0.0
-
-    @property
-    def pace(self) -> float | None:
-        """Median time per token of the plan's users [s]."""
-        return float(self.best.told.value) if self.best else None
-
-    @property
-    def ranged_pace(self) -> Amount | None:
-        """Time per token of the plan's users, with its interval [s]; None where they do not fit."""
-        return self.best.told if self.best else None
-
-    @property
-    def ranged_cost(self) -> Amount | None:
-        """What a million output tokens of the plan's users cost, on all its cards [USD].
-
-        None where they do not fit, or nobody prices the card.
-        """
-        hour = hour_of(self.reference)
-        if hour is None or self.best is None:
-            return None
-        ranged = _costs(self.best.made.scenario, CostOptions(price=hour)).amounts[
-            "per_million_output"]
-        places = self.best.count * float(self.best.made.inputs["concurrency"])
-        return ranged.scaled(places / demanded(self.reference)[0])  # some may stay empty
+    tpot: Amount | None = None
+    cost: Amount | None = None
 
 
 @cache
 def hour_of(reference: str) -> Amount | None:
     """What a card of a plan costs by the time [USD/s]: as printed, else as its parts come to."""
     plan = document(reference)
-    printed = card_hour(plan.device)
-    if printed is not None:
-        return printed
-    return _costs(plan, CostOptions()).hour_of_parts
+    return card_hour(plan.device) or _costs(plan, CostOptions()).hour_of_parts
 
 
 def _costs(made: Scenario, options: CostOptions) -> Cost:
     return cost(made, evaluate(made.inputs(), made.model.attention), predicted(made, [RATE])[RATE],
                 prices_of(made.device), options)
+
+
+def _million(reference: str, best: Replica) -> Amount | None:
+    hour = hour_of(reference)
+    if hour is None:
+        return None
+    ranged = _costs(best.made.scenario, CostOptions(price=hour)).amounts["per_million_output"]
+    places = best.count * float(best.made.inputs["concurrency"])
+    return ranged.scaled(places / demanded(reference)[0])  # some may stay empty
 
 
 @cache
@@ -319,28 +284,27 @@ def served(reference: str, model: str) -> Served:
     tried = {name: tuple(replicas(reference, model, name)) for name in names}
     held = {name: max((each.held for each in layouts), default=0)
             for name, layouts in tried.items()}
-    fastest = {name: min(able, key=lambda each: each.told.value) for name, layouts in tried.items()
+    fastest = {name: min(able, key=lambda each: each.tpot.value) for name, layouts in tried.items()
                if (able := [each for each in layouts if each.held >= users])}
-    precision = next((name for name, each in fastest.items() if each.told.value <= LIMIT), "") or (
-        min(fastest, key=lambda name: fastest[name].told.value) if fastest
+    precision = next((name for name, each in fastest.items() if each.tpot.value <= LIMIT), "") or (
+        min(fastest, key=lambda name: fastest[name].tpot.value) if fastest
         else max(names, key=held.__getitem__))
     most = max((each for each in tried[precision] if each.held),
                key=lambda each: each.count * within_limit(each.made)[0], default=None)
-    either = {each.key: each for each in (most, fastest.get(precision)) if each}
-    rate, served_users = max((each.within_limit() for each in either.values()), default=(0.0, 0))
-    return Served(reference, model, precision, held[precision], fastest.get(precision),
-                  served_users, rate)
+    best = fastest.get(precision)
+    either = {each.key: each for each in (most, best) if each}
+    rate, most_users = max((each.within_limit() for each in either.values()), default=(0.0, 0))
+    return Served(model, precision, held[precision], best, most_users, rate,
+                  best.tpot if best else None, _million(reference, best) if best else None)
 
 
-@cache
-def ranking(reference: str) -> tuple[Served, ...]:
+def ranking(reference: str) -> list[Served]:
     """The models of today that hold a plan's users, the least time per token first.
 
     The cards are the same, so that a token of the first also costs least.
     """
-    found = [served(reference, model) for model in MODELS]
-    return tuple(sorted((each for each in found if each.best),
-                        key=lambda each: each.pace or 0.0))
+    return sorted((each for model in MODELS if (each := served(reference, model)).tpot),
+                  key=lambda each: each.tpot.value if each.tpot else np.inf)
 
 
 def wins(reference: str) -> float:
