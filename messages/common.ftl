@@ -111,10 +111,6 @@ number-of-claims =
     .en = claims
     .zh = 论断数
 
-closed-form =
-    .en = closed form
-    .zh = 公式
-
 combine =
     .en = combine
     .zh = 合并
@@ -194,10 +190,6 @@ formula =
 full-mesh =
     .en = full mesh
     .zh = 全互联
-
-host-memory =
-    .en = host memory
-    .zh = 主机内存
 
 in-flight =
     .en = in flight
@@ -441,10 +433,6 @@ redundant-experts =
     .en = redundant experts
     .zh = 冗余专家
 
-request-s =
-    .en = request/s
-    .zh = 请求/秒
-
 requests =
     .en = requests
     .zh = 并发
@@ -553,10 +541,6 @@ shared-experts =
     .en = shared experts
     .zh = 共享专家
 
-simulated =
-    .en = simulated
-    .zh = 仿真
-
 size =
     .en = size
     .zh = 大小
@@ -596,10 +580,6 @@ other-rows =
 throughput =
     .en = throughput
     .zh = 吞吐
-
-throughput-available =
-    .en = throughput available
-    .zh = 可用吞吐占比
 
 time =
     .en = time
@@ -737,14 +717,6 @@ that-it-was-measured =
 starts-under =
     .en = starts under { $engine }
     .zh = 可用 { $engine } 启动
-
-fetch =
-    .en = fetch
-    .zh = 取回
-
-replicas =
-    .en = replicas
-    .zh = 副本数
 
 from-low-to-high =
     .en = { $low } to { $high }

@@ -32,8 +32,8 @@ from catalogue.ledger import Risk
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading.units import NONE
 from catalogue.reading.values import Printed
+from notebooks.pages.deciding.capacity.failing import RANKS
 from notebooks.pages.deciding.capacity.failing import fleet as fleet_of
-from notebooks.pages.deciding.capacity.rated import RANKS
 from notebooks.pages.deciding.deciding import label
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims, layouts
