@@ -1,9 +1,5 @@
 ### Words that several modules and pages say.
 
-no-bold =
-    .en = **no**
-    .zh = **否**
-
 total-bold =
     .en = **total**
     .zh = **合计**
@@ -199,10 +195,6 @@ input =
     .en = input
     .zh = 输入
 
-input-tokens =
-    .en = input tokens
-    .zh = 输入 token
-
 l2-bandwidth =
     .en = L2 bandwidth
     .zh = L2 带宽
@@ -239,21 +231,9 @@ low-latency =
     .en = low latency
     .zh = 低延迟
 
-mean-error =
-    .en = mean error
-    .zh = 平均误差
-
 measured =
     .en = measured
     .zh = 实测
-
-mechanism =
-    .en = mechanism
-    .zh = 机制
-
-median =
-    .en = median
-    .zh = 中位数
 
 median-error =
     .en = median error
@@ -369,38 +349,6 @@ printed =
     .en = printed
     .zh = 文档数值
 
-printed-figure =
-    .en = { $name ->
-        [weights] weights as loaded
-        [activations] peak of activations
-        [runtime] outside the framework
-        [graphs] captured graphs
-        [available] left for the cache
-        [cache] cache
-        [tokens] tokens of the cache
-        [blocks] blocks of the cache
-        [requests] requests of the longest length
-        [longest] longest request that fits
-        [free_before_load] free before the load
-        [free_after_load] free after the load
-       *[request_memory] cache of one longest request
-        }
-    .zh = { $name ->
-        [weights] 加载后的权重
-        [activations] 激活峰值
-        [runtime] 框架之外
-        [graphs] 捕获的图
-        [available] 留给缓存
-        [cache] 缓存
-        [tokens] 缓存 token 数
-        [blocks] 缓存块数
-        [requests] 最长请求数
-        [longest] 可容纳的最长请求
-        [free_before_load] 加载前空闲
-        [free_after_load] 加载后空闲
-       *[request_memory] 单个最长请求的缓存
-        }
-
 problems =
     .en = problems
     .zh = 题数
@@ -472,10 +420,6 @@ right-value =
 ring =
     .en = ring
     .zh = 环
-
-roofline =
-    .en = roofline
-    .zh = 屋顶线
 
 routed-experts =
     .en = routed experts
@@ -667,17 +611,9 @@ what-was-measured-is-of =
     .en = What was measured is of another card.
     .zh = 已有的实测用的是另一种卡。
 
-which-row =
-    .en = which row
-    .zh = 哪一行
-
 why =
     .en = why
     .zh = 原因
-
-worst =
-    .en = worst
-    .zh = 最差
 
 wrong =
     .en = wrong
@@ -725,10 +661,6 @@ from-low-to-high =
 so-many-users =
     .en = { $users } users
     .zh = { $users } 个用户
-
-mean =
-    .en = mean
-    .zh = 均值
 
 difference =
     .en = difference

@@ -43,3 +43,7 @@ doubt =
 legend-of-lengths =
     .en = input tokens (line: predicted, dotted: floor)
     .zh = 输入 token 数（实线：预测，点线：下界）
+
+prefill-throughput =
+    .en = prefill throughput
+    .zh = 预填充吞吐

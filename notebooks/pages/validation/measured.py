@@ -15,9 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading.units import human
-from notebooks.pages.validation.error_tables import METRICS, Errors
 from notebooks.show import figures
 from notebooks.show.numbers import fmt_int, fmt_percent
 
@@ -25,6 +24,10 @@ common = messages("common")
 say = messages("pages/validation/measured")
 
 Columns = dict[str, str | Pair]
+METRICS: dict[str, Pair] = {
+    "tpot": ("TPOT", "TPOT"), "ttft": ("TTFT", "TTFT"), "e2e": common("end-to-end-latency"),
+    "output_throughput": common("output-throughput"),
+    "prefill_throughput": say("prefill-throughput")}
 # latency follows from the first two
 SHOWN = ("tpot", "ttft", "output_throughput", "prefill_throughput")
 GIVEN: Columns = {"row": common("row"), "input_tokens": common("input"),
@@ -48,7 +51,7 @@ class Results:
     rows: Mapping[str, np.ndarray]
     suspect: Mapping[int, dict[str, str]]
     unequal: frozenset[int]
-    predictions: Mapping[str, Errors]
+    predictions: Mapping[str, Any]
 
     @property
     def count(self) -> int:
@@ -56,10 +59,24 @@ class Results:
         return len(self.rows["concurrency"])
 
 
-def signed(error: float) -> str:
-    """A relative error in whole per cent, with its sign: ``+12%``."""
-    text = fmt_percent(float(error), 0)
-    return "0%" if text.endswith("−0%") or text == "0%" else f"{'+' if error > 0 else ''}{text}"
+def signed(error: float, digits: int = 0) -> str:
+    """A relative error in per cent, with its sign: ``+12%``; none for what is printed as zero."""
+    text = fmt_percent(float(error), digits).lstrip("−")
+    return text if not text.strip("0.%") else f"{'+' if error > 0 else '−'}{text}"
+
+
+def title(system: str) -> Pair:
+    """The title of a measured deployment, without the word that says so of all of them.
+
+    That of a variant begins with its family's, which names cards, engine and model.
+    """
+    scenario = catalogue.load_scenario(system)
+    en, zh = (scenario.file.title[lang].removesuffix(end)
+              for lang, end in zip(LANGUAGES, common("that-it-was-measured"), strict=True))
+    if scenario.family is None:
+        return en, zh
+    family = (scenario.family["en"].partition(":")[0], scenario.family["zh"].partition("：")[0])
+    return f"{family[0]}: {en}", f"{family[1]}：{zh}"
 
 
 def errors(results: Results) -> tuple[list[dict[str, Any]], Columns]:

@@ -57,3 +57,9 @@ def test_glued_numbers_have_their_unit(cell):
     frames.glue("rate", 1234.0, "token/s")
     assert cell.numbers == {
         "step": "30.4 ms (27.9–55.3 ms)", "memory": "64 GiB", "rate": "1,234 token/s"}
+
+
+def test_a_wide_table_ends_before_the_dropdown_that_it_is_folded_under(cell):
+    frames.show(STEP, labels=USERS, wide=True, folded="All rows")
+    fences = [line for line in cell.texts("en")[0].splitlines() if line and not line.strip(":")]
+    assert [len(fence) for fence in fences] == [3, 4]
