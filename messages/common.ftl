@@ -27,10 +27,6 @@ alert =
     .en = alert
     .zh = 告警
 
-all =
-    .en = all
-    .zh = 全部
-
 arithmetic =
     .en = arithmetic
     .zh = 算力
@@ -174,10 +170,6 @@ estimate =
 every-row =
     .en = Every row
     .zh = 逐行
-
-format =
-    .en = format
-    .zh = 格式
 
 formula =
     .en = formula
@@ -364,10 +356,6 @@ published-weights =
 quantity =
     .en = quantity
     .zh = 量
-
-range =
-    .en = range
-    .zh = 范围
 
 ranks =
     .en = ranks
