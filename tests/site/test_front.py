@@ -6,13 +6,17 @@ import shlex
 import pytest
 
 import calc
+from calc.launching import starting
+from calc.layouts.layout import scenario
+from calc.searching.goal import load_goal
+from calc.searching.ranking import surely
+from calc.searching.search import search
 from catalogue.deployments.admission import cut_of, problems, subject_of
 from catalogue.deployments.physics_inputs import DEGREES
 from catalogue.reading.units import human, span
 from notebooks.pages.calculators import offers
 from notebooks.pages.calculators.scripts import fields, start
 from notebooks.pages.deciding.front.standard import R1, served, served_by
-from notebooks.pages.ways import buy
 
 PAGE = "chapters/calculators.html"
 NUMBERS = """JSON.stringify(Object.fromEntries(['tpot', 'ttft', 'rate', 'million'].map((name) => [
@@ -34,8 +38,10 @@ LIMITS = """JSON.stringify((() => {
       return {...few, less: less && last(surely(kit, asked, less))};
     })};
 })())"""
-BOUGHT = [("nvidia-h20", 64), ("nvidia-h20", 256), ("ascend-910b2", 64), ("ascend-910c-die", 64),
-          ("nvidia-b300", 1024), ("nvidia-h200-sxm", 512)]
+LIMIT = 0.05  # s per token
+BOUGHT = [("nvidia-h20", "fp8-block", 64), ("nvidia-h20", "fp8-block", 256),
+          ("ascend-910b2", "w8a8-int8", 64), ("ascend-910c-die", "w8a8-int8", 64),
+          ("nvidia-b300", "fp8-block", 1024), ("nvidia-h200-sxm", "fp8-block", 512)]
 FASTEST = """JSON.stringify(CASES.map(([card, model, precision, count]) => {
   const {data, formulas, Engine, best} = willItFit, {block, blocks} = data.cards[card];
   globalThis.tested ??= new Engine(data, formulas);
@@ -103,7 +109,7 @@ def test_deployments_that_do_not_fit_have_no_times_and_a_change_that_fits(browse
 
 @pytest.fixture(scope="module")
 def within_limits(browser, site):
-    cases = json.dumps([[card, buy.CARDS[card], users] for card, users in BOUGHT])
+    cases = json.dumps(BOUGHT)
     return json.loads(opened(browser, site).evaluate(LIMITS.replace("CASES", cases)))
 
 
@@ -120,18 +126,20 @@ def test_most_users_within_a_time_are_the_last_who_get_it_in_nine_of_ten_draws(w
 @pytest.mark.parametrize("place", range(len(BOUGHT)))
 def test_calculator_purchase_and_search_need_the_same_cards(within_limits, place):
     """And on one server fewer no layout keeps the limit in nine of ten draws."""
-    (device, users), few = BOUGHT[place], within_limits["few"][place]
-    choice, cut = (found := buy.buy(device, users)).scenario.file.parallelism, few["found"]["cut"]
-    assert found.best.row.devices == few["count"]
+    (device, precision, users), few = BOUGHT[place], within_limits["few"][place]
+    size, cut = offers.per_node(device), few["found"]["cut"]
+    asked = [f"demand.users={users}", f"devices={device}", f"precisions={precision}",
+             f"cards.fewest={size}", f"limits.tpot={LIMIT} s", "limits.sure=0.9"]
+    goal = load_goal("r1-matrix", [*asked, f"cards.most={offers.MOST_CARDS}"])
+    best = surely(search(goal), 0.9, lambda row: starting.start(goal, row).engine is not None)[0]
+    choice, tpot = scenario(goal, best.row.choice), best.amounts["tpot"]
+    assert best.row.devices == few["count"]
     assert few["less"] in (0, None)
-    assert [int(getattr(choice, name).value) for name in DEGREES] == [
+    assert [int(getattr(choice.file.parallelism, name).value) for name in DEGREES] == [
         cut[name] for name in ("tp", "pp", "dp", "ep")]
-    assert (found.tpot.value, found.tpot.high) == pytest.approx(
+    assert (tpot.value, tpot.high) == pytest.approx(
         (few["found"]["pace"], few["found"]["slowest"]), rel=1e-9)
-    assert found.tpot.high <= buy.LIMIT
-    size = offers.per_node(device)
-    asked = [f"demand.users={users}", f"devices={device}", f"precisions={buy.CARDS[device]}",
-             f"cards.fewest={size}", "limits.tpot=50ms", "limits.sure=0.9"]
+    assert tpot.high <= LIMIT
     assert calc.search("r1-matrix", asked).rows[0].row.devices == few["count"]
     if (fewer := few["count"] - size):
         assert not calc.search("r1-matrix", [*asked, f"cards.most={fewer}"]).rows
