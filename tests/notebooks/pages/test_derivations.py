@@ -11,8 +11,7 @@ import pytest
 
 import catalogue
 from notebooks.derive.formulas.derivation import Derivation
-from notebooks.pages.derivations import communication_groups as groups
-from notebooks.pages.derivations.choices import communication, serving
+from notebooks.pages.derivations.choices import serving
 from notebooks.pages.derivations.choices.layouts import A2, H200, Layout
 from notebooks.pages.derivations.diagrams import (
     halves,
@@ -47,21 +46,7 @@ def test_longest_chunk_keeps_the_gap_and_the_next_does_not():
     assert kept <= serving.GAP < broken
 
 
-def test_half_the_cards_become_faster_at_the_turn():
-    whole, half = (Layout(H200, 1, tensor).inputs(2048, 512) for tensor in (8, 4))
-    turn = communication.turn(STORED, whole, half)
-    assert 1 < turn < communication.MOST
-    assert communication.faster(STORED, whole, half, turn)
-    assert not communication.faster(STORED, whole, half, turn - 1)
-
-
-# --- communication, throughput, bursts ---------------------------------------------------------
-
-
-@pytest.mark.parametrize("ranks", [2, 4, 8])
-@pytest.mark.parametrize("algorithm", groups.SCHEDULES)
-def test_all_reduce_schedules_sum_over_all_ranks(algorithm, ranks):
-    assert groups.carry_out(algorithm, ranks).sums
+# --- bursts ------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
