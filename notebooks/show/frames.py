@@ -130,8 +130,7 @@ def _table(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, Text], folded
                  for title, text in zip(_pair(caption), texts, strict=True)]
     classes = " ".join(["sortable"] * sortable + ["full-width"] * wide + ["turned"] * turned)
     if classes:
-        fence = ":::" if caption is None else "::::"
-        texts = [f"{fence}{{div}} {classes}\n\n{text}\n\n{fence}" for text in texts]
+        texts = [f"::::{{div}} {classes}\n\n{text}\n\n::::" for text in texts]
     markdown(*in_dropdown(texts, folded))
 
 
