@@ -9,9 +9,10 @@ from typing import Any
 import catalogue
 from calc.answer.service import POOLS, engine_words
 from calc.uncertainty import Amount
-from catalogue.deployments.loading import Family
+from catalogue.deployments.loading import Family, variants
 from catalogue.deployments.scenario import Scenario
 from catalogue.messages import Pair
+from catalogue.reading.files import ParamsError
 from notebooks.pages.deployments.answers import Deployed
 
 
@@ -66,17 +67,29 @@ class Page:
         return next(member for member in self.members if member.scenario.id == identifier)
 
 
-def page_of(scenario: str, device: str = "") -> Page:
-    """The page of a scenario file, on another device if one is named.
+def page_of(scenario: str, device: str = "", settings: Mapping[str, Any] | None = None) -> Page:
+    """The page of a scenario file, on another device or with other settings if some are given.
 
     What was measured is of the deployment's own card, not of another one that a reader puts in.
 
-    Raises ParamsError for a file or a device that cannot be used.
+    Args:
+        scenario: name or path, of a variant with ``#KEY``.
+        device: name or path; empty keeps its own.
+        settings: values by dotted key of the file, of the deployment that is shown in full.
+
+    Raises ParamsError for a file, a device or settings that cannot be used.
     """
     family = catalogue.load_family(scenario, device=device or None)
     stated = catalogue.load_family(scenario).deployments[0].device.id
     own = not device or family.deployments[0].device.id == stated
     members = tuple(Deployed(deployment, own) for deployment in family.deployments)
-    asked = (members[0].scenario if family.pools else
-             catalogue.load_scenario(scenario, device=device or None)).id
-    return Page(family, members, next(member for member in members if member.scenario.id == asked))
+    if settings and not isinstance(settings, Mapping):
+        raise ParamsError(f"settings: expected keys and values, found {settings!r:.60}.")
+    reference = variants(scenario)[0] if family.pools else scenario
+    asked = catalogue.load_scenario(reference, device or None, [
+        f"{key}={value}" for key, value in (settings or {}).items()])
+    if settings:
+        members = tuple(Deployed(asked, own=False) if member.scenario.id == asked.id else member
+                        for member in members)
+    return Page(family, members, next(
+        member for member in members if member.scenario.id == asked.id))
