@@ -67,10 +67,6 @@ card =
     .en = card
     .zh = 卡
 
-card-and-dtype =
-    .en = card and dtype
-    .zh = 卡与数据类型
-
 cards =
     .en = cards
     .zh = 卡
@@ -428,10 +424,6 @@ row =
 rows =
     .en = rows
     .zh = 行数
-
-rows-per-expert =
-    .en = rows per expert
-    .zh = 每专家行数
 
 running-it-first-saves-cards =
     .en = running the plan first saves (cards)
