@@ -62,4 +62,5 @@ def test_glued_numbers_have_their_unit(cell):
 def test_a_wide_table_ends_before_the_dropdown_that_it_is_folded_under(cell):
     frames.show(STEP, labels=USERS, wide=True, folded="All rows")
     fences = [line for line in cell.texts("en")[0].splitlines() if line and not line.strip(":")]
-    assert [len(fence) for fence in fences] == [3, 4]
+    inner, outer = map(len, fences)
+    assert inner < outer
