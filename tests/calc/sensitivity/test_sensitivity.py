@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from calc.answer.estimate import predicted
+from calc.answer.estimate import estimate, predicted
 from calc.sensitivity.information import BINS, between, information, to_buy
 from calc.sensitivity.plans import against, plan_of
 from calc.sensitivity.sobol import priors, scores_of, sensitivity
@@ -122,6 +122,20 @@ def test_plans_share_inputs_of_one_range_and_the_error_of_their_class():
             own_sides(plan, "tpot")[1])
     different = priors([law({}, [knob("a", 1, 2, high)]) for high in (3, 4)], MEMORY)
     assert different.names == ("a (1)", "a (2)")
+
+
+@pytest.mark.parametrize("users", [80, 320])
+def test_samples_of_a_steady_state_have_the_interval_of_its_estimate(users):
+    """S1's plan as the page on risk has it; a sample draws the error of a wave."""
+    plan = plan_of("s1-phases-3", [
+        "precision=fp8-block", "parallelism.data_parallel=1", "parallelism.pipeline_parallel=4",
+        "workload.max_num_batched_tokens=8192", "workload.input_tokens=1024",
+        "workload.output_tokens=1024", "workload.context_tokens=2048",
+        "workload.arrivals=closed-loop", f"workload.concurrency={users}"])
+    prior = priors([plan], RATE)
+    rates = prior.sample(plan, scores_of(len(prior.names), 2 * DRAWS), "steady_throughput")
+    estimated = estimate(plan.scenario).seen.throughput
+    assert np.quantile(rates, [0.1, 0.9]) == pytest.approx([*estimated.ends], rel=0.125)
 
 
 # --- worth of knowing -----------------------------------------------------------------------------
