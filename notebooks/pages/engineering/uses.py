@@ -21,9 +21,7 @@ from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.cost_documents import Compared, hybrid
 from notebooks.pages.deciding.matrix import cell_on
 from notebooks.pages.derivations.choices.documents import advised
-from notebooks.pages.engineering import separation
 from notebooks.pages.engineering.layouts import (
-    LIMIT,
     MOST,
     PACE,
     RATE,
@@ -31,6 +29,7 @@ from notebooks.pages.engineering.layouts import (
     goal,
     most_users,
     plan,
+    split_replicas,
 )
 from notebooks.show.display import number, numbers
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
@@ -140,9 +139,10 @@ def _of_sizes() -> dict[str, Pair]:
         "plan-of-size", precision=B2_FOUR[1], users=fmt_int(servers * users),
         rate=fmt_int(round(servers * made.median(users, RATE), -1)),
         pace=fmt_time(made.median(users, PACE))) for name, servers in SIZES.items()}
-    split, gain = separation.both(*B2_FOUR).whole(SIZES["eight-servers"], LIMIT)
+    split = split_replicas(B2_FOUR, SIZES["eight-servers"])
     told["s0/eight-servers"] = say("plan-of-size-split", whole=told["s0/eight-servers"],
-                                   both="+".join(map(str, split)), gain=fmt_fixed(gain))
+                                   both=f"{split.prefill}+{split.decode}",
+                                   gain=fmt_fixed(split.gain))
     return told
 
 
