@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
+
 from calc.auditing.audit import audit
 from calc.auditing.judging import CONTRADICTS, INFEASIBLE, Audited
 from catalogue import ParamsError
-from catalogue.messages import messages
 from notebooks.pages.audit.words import called, printed, right
-from notebooks.show.display import markdown, table
+from notebooks.show.display import markdown
 from notebooks.show.documents import link
-
-common = messages("common")
-say = messages("pages/engineering/claims")
+from notebooks.show.frames import show
 
 
 def select_claims(names: str) -> list[Audited]:
@@ -41,10 +40,13 @@ def claims_table(names: str) -> None:
     """
     rows = select_claims(names)
     if any(INFEASIBLE in (row.judgement.verdict, *row.judgement.also) for row in rows):
-        markdown(*say("infeasible-speeds"))
-    table([{"id": link(row.id),
-            "what": (row.case.what["en"], row.case.what["zh"]), "printed": printed(row),
-            "right": right(row), "verdict": called(row)} for row in rows],
-          {"id": common("claim"), "what": common("what"), "printed": common("documented"),
-           "right": common("right-value"), "verdict": say("verdict")},
-          folded=say("claims-of-documents"))
+        markdown("*Infeasible*: as printed, the deployment does not fit its cards or does not "
+                 "start; a speed beside it is what the layout would reach if it did.",
+                 "“部署不可行”：照原文放不下或无法启动；同一行的速度按假定能够运行计算。")
+    show(pd.DataFrame([{
+        "id": link(row.id), "what": (row.case.what["en"], row.case.what["zh"]),
+        "printed": printed(row), "right": right(row), "verdict": called(row)} for row in rows]),
+        folded=("The claims of the documents", "文档中的论断"), labels={
+            "id": ("claim", "编号"), "what": ("what", "内容"), "printed": ("documented", "文档"),
+            "right": ("correct value", "正确值"),
+            "verdict": ("[verdict](#audit-verdicts)", "[结论](#audit-verdicts)")})
