@@ -135,10 +135,6 @@ dequantisation =
     .en = dequantisation
     .zh = 反量化
 
-device =
-    .en = device
-    .zh = 设备
-
 dispatch =
     .en = dispatch
     .zh = 分发
@@ -202,18 +198,6 @@ layout =
 letter =
     .en = letter
     .zh = 符号
-
-limit =
-    .en = limit
-    .zh = 限制
-
-limits-kept =
-    .en = limits kept
-    .zh = 达标比例
-
-longest-context =
-    .en = longest context
-    .zh = 最长上下文
 
 low-latency =
     .en = low latency
@@ -299,15 +283,6 @@ payload =
     .en = payload
     .zh = 数据量
 
-per-card =
-    .en = per card
-    .zh = 每卡
-
-# number: the intervals of all answers
-per-card-interval =
-    .en = throughput per card (80%)
-    .zh = 每卡吞吐（80%）
-
 phase =
     .en = phase
     .zh = 阶段
@@ -364,10 +339,6 @@ ratio =
 redundant-experts =
     .en = redundant experts
     .zh = 冗余专家
-
-requests =
-    .en = requests
-    .zh = 并发
 
 number-of-requests =
     .en = requests
@@ -537,16 +508,6 @@ tokens =
     .en = tokens
     .zh = token 数
 
-# number: the intervals of all answers
-tpot =
-    .en = TPOT (80%)
-    .zh = TPOT（80%）
-
-# number: the intervals of all answers
-ttft =
-    .en = TTFT (80%)
-    .zh = TTFT（80%）
-
 used-by-one-token =
     .en = used by one token
     .zh = 单个 token 用到
@@ -574,10 +535,6 @@ verdict-headroom =
 weights =
     .en = weights
     .zh = 权重
-
-weights-and-layout =
-    .en = weights and layout
-    .zh = 权重与切分
 
 weights-of-card =
     .en = weights per card

@@ -16,7 +16,6 @@ from calc.searching.search import search
 from calc.searching.selection import Selection
 from catalogue.kernels import kernels_of
 from notebooks.pages.deciding import matrix, today
-from notebooks.pages.deciding.firsts import expected
 from notebooks.pages.deciding.front import standard
 
 MATRIX = ("devices=nvidia-h20,ascend-910c-die,nvidia-rtx-4090",
@@ -72,7 +71,7 @@ def test_matrix_cells_are_searches_of_whole_servers(cells, device, per_node):
 
 
 def test_stored_first_answers_pass_and_are_current():
-    stored = expected.stored_answers()
+    stored = json.loads(answering.STORED.read_text(encoding="utf-8"))
     assert sorted(stored) == sorted(answering.catalogue_goals())
     assert all(answering.passes(found) for found in stored.values())
     before = stored["r1-910b2-least"]

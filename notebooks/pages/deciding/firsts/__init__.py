@@ -1,1 +1,0 @@
-"""First answers to goals, beside what is expected of them by hand; nothing is searched."""
