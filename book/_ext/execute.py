@@ -16,8 +16,6 @@ import copy
 import hashlib
 import json
 import re
-import sys
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,30 +156,19 @@ def prepare(source: Path, entry: str | None) -> tuple[NotebookNode, dict[str, st
     return notebook, texts
 
 
-def address() -> dict[str, str]:
-    """Where a kernel listens: kernels that begin at once may be told the same TCP port, and one of
-    them dies. Linux has sockets with names of our own, which need no file.
-    """
-    return {"transport": "ipc", "ip": f"@{uuid.uuid4().hex}"} if sys.platform == "linux" else {}
-
-
 def execute(notebook: NotebookNode, parameters: dict[str, Any], folder: Path) -> NotebookNode:
-    """Run the cells in `folder` and return the executed notebook.
+    """Run the cells in `folder`, in this process, and return the executed notebook.
 
     Raises papermill's PapermillExecutionError where a cell stops.
     """
+    import in_process
     import nbformat
     import papermill
-    from traitlets.config import Config
 
+    papermill.engines.papermill_engines.register(in_process.NAME, in_process.InProcess)
     done = papermill.execute_notebook(
-        notebook, None, parameters, kernel_name="python3", language="python",
-        progress_bar=False, cwd=str(folder),
-        # of the kernel: it warns of its own transport, and that it is told to go
-        extra_arguments=["--log-level=CRITICAL"],
-        config=Config({"KernelManager": address()}),
-        shutdown_kernel="immediate",  # a kernel asked politely sometimes takes 3 s to go
-    )
+        notebook, None, parameters, engine_name=in_process.NAME, kernel_name="python3",
+        language="python", progress_bar=False, cwd=str(folder))
     make_reproducible(done)
     nbformat.validate(done)
     return done
@@ -222,7 +209,7 @@ def run(source: Path, output: Path, entry: str | None, executed: Path | None) ->
         reason = f"stopped before its first cell:\n    {error}"
     except PapermillExecutionError as error:
         reason = failure(error, texts, error.source)
-    except Exception as error:  # a kernel that died, a file that is no notebook
+    except Exception as error:  # a file that is no notebook
         reason = f"could not be run:\n    {type(error).__name__}: {error}"
     output.with_suffix(".reason").write_text(reason, encoding="utf-8")
     return 1

@@ -26,7 +26,6 @@ LONGEST = ("search", "today", "day", "calculators", "validation", "matrix", "ser
            "scenarios")  # pages that begin first
 DRAFT = ".draft-"  # how names of files begin that are not finished
 RUN, TELL = "run", "tell"  # what a page needs: its cells run, or new words around them
-WAITING = 2  # pages beyond the cores: each waits for its kernel a part of its time
 
 
 class NotebookError(Exception):
@@ -142,7 +141,7 @@ def by_length(page: Page) -> tuple[int, bool]:
 def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = None) -> list[str]:
     """Bring the executed notebooks of the project at `root` up to date.
 
-    Runs at most `jobs` notebooks at once (default: `WAITING` more than cores), reports a line for
+    Runs at most `jobs` notebooks at once (default: as many as cores), reports a line for
     each, and returns the names of the pages that ran. Raises NotebookError when notebooks stopped;
     what finished beside them is kept.
     """
@@ -159,7 +158,7 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
         report(f"notebooks: {len(wanted)} up to date")
         return []
     work = Path(tempfile.mkdtemp(prefix=".work-", dir=chapters))
-    process = workshop(root, work, stale, jobs or (os.cpu_count() or 1) + WAITING)
+    process = workshop(root, work, stale, jobs or os.cpu_count() or 1)
     started = list(stale)
     failed = set(started)
     try:

@@ -1,4 +1,4 @@
-"""A process that has imported what every page needs, and forks for each page and each kernel.
+"""A process that has imported what every page needs, and forks for each page.
 
 Importing SymPy, Matplotlib, Papermill and the like takes longer than most pages take to run. The
 build starts this file once, as
@@ -7,13 +7,12 @@ build starts this file once, as
 
 JOBS is a JSON file: how many pages may run at once, and a list of pages. When a page is done, its
 number in the list, the exit code and the seconds are a JSON list on a line of standard output. A
-page runs in a fork of this process, and its kernel in a fork of that. On Linux each of them ends
-with what it came from, and all with the build, as ``lifeline.py`` says.
+page runs in a fork of this process. On Linux each of them ends with the build, as ``lifeline.py``
+says.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
 import importlib
@@ -24,16 +23,13 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any
 
 import lifeline
 
-BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel",
-          "ipykernel.debugger", "IPython.core.completer", "IPython.core.completerlib",
-          "IPython.core.debugger", "IPython.extensions.storemagic", "sqlite3",
-          "tornado.platform.asyncio")
+BY_ALL = ("papermill", "jupytext", "nbformat", "in_process", "IPython.core.completer",
+          "IPython.core.debugger", "IPython.extensions.storemagic")
 LATE = ("matplotlib.backends.backend_svg",  # imported when a figure is drawn
         "sympy.physics.units")  # when an expression is simplified
 MANY = 3  # pages from which on it pays to load the whole catalogue
@@ -42,7 +38,7 @@ _at_import: set[Path] = set()  # files read while modules were imported, which e
 
 
 class Record(dict[Path, Any]):
-    """Files that a page and its kernel read, appended to a file as they are read, a line each.
+    """Files that a page reads, appended to a file as they are read, a line each.
 
     A parameter file is named relative to ``params/``, another file relative to the project; a
     folder that was listed ends with a slash.
@@ -63,52 +59,6 @@ class Record(dict[Path, Any]):
         super().__setitem__(path, contents)
 
 
-class Kernel(ForkProcess):
-    """A forked kernel, with what jupyter_client asks of a process that it started."""
-
-    stdin = stdout = stderr = None
-
-    def poll(self) -> int | None:
-        """Return the exit code, or None while it runs."""
-        return self.exitcode
-
-    def wait(self, timeout: float | None = None) -> int | None:
-        """Wait for the end, return the exit code."""
-        self.join(timeout)
-        return self.exitcode
-
-    def send_signal(self, number: int) -> None:
-        """Send a signal, unless it has ended."""
-        if self.is_alive() and self.pid:
-            os.kill(self.pid, number)
-
-
-def fork_kernel(cmd: list[str], env: dict[str, str] | None = None, cwd: str | None = None,
-                **_: Any) -> Kernel:
-    """Start a kernel as a fork; stands in for ``jupyter_client.launcher.launch_kernel``."""
-    kernel = Kernel(target=run_kernel, args=(os.getpid(), cmd, env or {}, cwd or "."))
-    kernel.start()
-    assert kernel.pid
-    with contextlib.suppress(OSError):  # a group of its own, before anyone signals the group
-        os.setpgid(kernel.pid, kernel.pid)
-    return kernel
-
-
-def run_kernel(page: int, command: list[str], environment: dict[str, str], folder: str) -> None:
-    """Run a kernel in this process, a fork of the process `page`."""
-    lifeline.hold(parent=page)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.environ |= environment
-    os.chdir(folder)
-    asyncio.set_event_loop(asyncio.new_event_loop())  # the inherited one is the parent's
-    from ipykernel.kernelapp import IPKernelApp
-
-    # said here: the environment was read when the module was imported, before the fork
-    parent = f"--IPKernelApp.parent_handle={page}"
-    IPKernelApp.launch_instance(argv=[*command[command.index("-f"):], parent])
-    os._exit(0)
-
-
 def start(job: dict[str, Any]) -> int:
     """Begin to run a page; return the number of its process."""
     workshop = os.getpid()
@@ -124,10 +74,8 @@ def start(job: dict[str, Any]) -> int:
             os.dup2(null, number)
         os.environ["IPYTHONDIR"] = job["ipython"]
         import execute
-        from jupyter_client.provisioning import local_provisioner
 
         sys.path.remove(str(Path(__file__).parent))  # a page does not see the modules of the book
-        setattr(local_provisioner, "launch_kernel", fork_kernel)  # noqa: B010
         files = importlib.import_module("catalogue.reading.yamlfile")
         record = Record(Path(job["record"]), files.ROOT)
         with files.following(record):
@@ -147,7 +95,6 @@ def prepare(pages: int, modules: Iterable[str]) -> None:
     for name in BY_ALL:
         importlib.import_module(name)
     sys.modules["nbformat"].v4.new_raw_cell()  # compiles the schema of notebooks
-    sys.modules["jupyter_client"].provisioning.KernelProvisionerFactory.instance()  # plugins
     if pages >= MANY:
         with importlib.import_module("catalogue.reading.yamlfile").following() as files:
             for name in (*modules, *LATE):
