@@ -857,8 +857,10 @@ def _wrong_type(cls: type[Entry], keys: KeyPath, problem: Any) -> str:
     message = message[0].lower() + message[1:]
     message += f", found {units.shown(value)}"
     if kind == "string_type" and isinstance(value, dict):
-        message += (f": write {keys[-1]}: {str(value['name']).casefold()}@{value['version']}"
-                    if {"name", "version"} <= value.keys() else sample)
+        if {"name", "version"} <= value.keys():
+            named = _meant("profiles", str(value["name"])) or value["name"]
+            sample = f": write {keys[-1]}: {named}@{value['version']}"
+        message += sample
     if kind == "literal_error":
         choices = re.findall(r"'([^']+)'", message.partition(", found")[0])
         if near := [*filter(None, [value_meant(str(value), choices)])] or nearest_names(

@@ -536,23 +536,25 @@ def check_layout(scenario: Scenario, where: Callable[..., str]) -> None:
         raise LayoutError(*mistakes)
 
 
-def device_mistakes(cut: Parallelism, devices: int, node: Node, where: Callable[..., str],
+def device_mistakes(cut: Parallelism, devices: int, node: Node | None, where: Callable[..., str],
                     of_variant: bool) -> Iterator[str]:
     """Yield why a parallelism needs more or fewer devices than there are."""
     tp, pp, dp, ep = (int(degree.value) for degree in (
         cut.tensor_parallel, cut.pipeline_parallel, cut.data_parallel, cut.expert_parallel))
     slices = max(1, int(cut.expert_tensor_parallel.value)) if cut.expert_tensor_parallel else 1
     if tp * pp * dp != devices:
-        nodes, rest = divmod(tp * pp * dp, node.devices_per_node.value)
+        nodes, rest = divmod(tp * pp * dp, node.devices_per_node.value) if node else (0, 1)
         replicas, left = divmod(devices, tp * pp)
         hint = (f": write data_parallel: {replicas}" if not left else
                 f": write cluster: {{nodes: {nodes}}}" if not rest else "")
+        experts = f" and expert_parallel: {max(1, tp * replicas // slices)}"
         if not left and replicas and (tp * replicas) % (ep * slices):
-            hint += f" and expert_parallel: {max(1, tp * replicas // slices)}"
+            hint += experts
         if of_variant:
             hint = f": write cluster: {{devices: {tp * pp * dp}}} in this variant"
         if replicas == 1 and not left and tp % dp == 0:
-            hint += f", or tensor_parallel: {tp // dp} where dp is counted inside tp"
+            hint += (f", or tensor_parallel: {tp // dp}{experts * (tp % ep > 0)} where dp is "
+                     "counted inside tp")
         hint = hint if ".yml:" in where("cluster") else ""
         yield (f"{where('parallelism', 'tensor_parallel')}: tensor x pipeline x data parallel = "
                f"{tp} x {pp} x {dp} = {tp * pp * dp} devices, but the cluster has {devices}{hint}.")
@@ -588,8 +590,10 @@ def check_layout_of(raw: YamlFile) -> None:
     with contextlib.suppress(ParamsError):
         cluster = (library.parsed(Cluster, raw, "cluster") if "cluster" in raw.data
                    else Cluster())
-        if node := loaded("nodes", cluster.node) or loaded("nodes", device and device.node):
-            mistakes += device_mistakes(parallelism, cluster.cards(node), node, where,
+        node = loaded("nodes", cluster.node) or loaded("nodes", device and device.node)
+        stated = cluster.devices.value if cluster.devices else None
+        if count := cluster.cards(node) if node else stated:
+            mistakes += device_mistakes(parallelism, int(count), node, where,
                                         raw.data.get("id", raw.path.stem) != raw.path.stem)
     if model:
         mistakes += division_mistakes(

@@ -162,7 +162,8 @@ def is_switch_on(value: Any) -> bool:
 
 def names_group(word: str) -> bool:
     """Whether a key inside a group says what the group as a whole is."""
-    return _plain(word) in ("name", "type", "id", "model", "名称", "型号", "名字")
+    return _plain(word) in (
+        "name", "type", "id", "model", "path", "model_path", "名称", "型号", "名字")
 
 
 def _written(text: str, section: str) -> str:
