@@ -1,9 +1,5 @@
 ### Words that several modules and pages say.
 
-total-bold =
-    .en = **total**
-    .zh = **合计**
-
 # number: the cards of the systems that are compared
 two-cards-and-host =
     .en = 2 cards and host
@@ -51,10 +47,6 @@ bound-by =
     .en = bound by
     .zh = 受限于
 
-by-load =
-    .en = by load
-    .zh = 按负载
-
 bytes-moved-by-quantising-element =
     .en = bytes moved by quantising an element of a matmul's rows
     .zh = 量化矩阵乘每个输入元素搬运的字节
@@ -74,10 +66,6 @@ cards =
 number-of-cards =
     .en = cards
     .zh = 卡数
-
-cards-to-buy-now =
-    .en = cards to buy now
-    .zh = 现在应买卡数
 
 case =
     .en = case
@@ -99,10 +87,6 @@ number-of-claims =
     .en = claims
     .zh = 论断数
 
-combine =
-    .en = combine
-    .zh = 合并
-
 communication =
     .en = communication
     .zh = 通信
@@ -110,10 +94,6 @@ communication =
 cost =
     .en = cost
     .zh = 成本
-
-cost-of-token =
-    .en = cost of a token
-    .zh = 每 token 成本
 
 decode =
     .en = decode
@@ -142,10 +122,6 @@ dispatch =
 documented =
     .en = documented
     .zh = 文档
-
-embedding =
-    .en = embedding
-    .zh = 嵌入
 
 engine =
     .en = engine
@@ -199,10 +175,6 @@ letter =
     .en = letter
     .zh = 符号
 
-low-latency =
-    .en = low latency
-    .zh = 低延迟
-
 measured =
     .en = measured
     .zh = 实测
@@ -231,10 +203,6 @@ model =
     .en = model
     .zh = 模型
 
-ms-per-token =
-    .en = ms per token
-    .zh = 每 token ms
-
 name =
     .en = name
     .zh = 名称
@@ -251,17 +219,9 @@ normal =
     .en = normal
     .zh = 普通模式
 
-normal-plain =
-    .en = normal
-    .zh = 普通
-
 off-by =
     .en = off by
     .zh = 偏差
-
-operation =
-    .en = operation
-    .zh = 操作
 
 operator =
     .en = operator
@@ -274,14 +234,6 @@ output-head =
 output-throughput =
     .en = output throughput
     .zh = 输出吞吐
-
-parameters =
-    .en = parameters
-    .zh = 参数量
-
-payload =
-    .en = payload
-    .zh = 数据量
 
 phase =
     .en = phase
@@ -316,10 +268,6 @@ problems =
     .en = problems
     .zh = 题数
 
-published =
-    .en = published
-    .zh = 公开值
-
 published-weights =
     .en = published weights
     .zh = 官方权重
@@ -328,17 +276,9 @@ quantity =
     .en = quantity
     .zh = 量
 
-ranks =
-    .en = ranks
-    .zh = rank 数
-
 ratio =
     .en = ratio
     .zh = 比值
-
-redundant-experts =
-    .en = redundant experts
-    .zh = 冗余专家
 
 number-of-requests =
     .en = requests
@@ -352,17 +292,9 @@ requests-in-batch =
     .en = requests in a batch
     .zh = 批次中的请求数
 
-requests-per-card =
-    .en = requests per card
-    .zh = 每卡请求数
-
 requests-that-fit =
     .en = requests that fit
     .zh = 可容纳请求数
-
-result =
-    .en = result
-    .zh = 结果
 
 right =
     .en = right
@@ -371,10 +303,6 @@ right =
 right-value =
     .en = correct value
     .zh = 正确值
-
-ring =
-    .en = ring
-    .zh = 环
 
 routed-experts =
     .en = routed experts
@@ -396,10 +324,6 @@ rows =
     .en = rows
     .zh = 行数
 
-running-it-first-saves-cards =
-    .en = running the plan first saves (cards)
-    .zh = 先实测可省（卡）
-
 runtime-reserve =
     .en = runtime reserve
     .zh = 运行时预留
@@ -407,14 +331,6 @@ runtime-reserve =
 section =
     .en = section
     .zh = 章节
-
-section-line =
-    .en = section, line
-    .zh = 章节、行
-
-servers =
-    .en = servers
-    .zh = 服务器
 
 number-of-servers =
     .en = servers
@@ -424,10 +340,6 @@ setting =
     .en = setting
     .zh = 设置
 
-share =
-    .en = share
-    .zh = 占比
-
 shared-expert =
     .en = shared expert
     .zh = 共享专家
@@ -435,10 +347,6 @@ shared-expert =
 shared-experts =
     .en = shared experts
     .zh = 共享专家
-
-size =
-    .en = size
-    .zh = 大小
 
 source =
     .en = source
@@ -459,14 +367,6 @@ summary =
 switch =
     .en = switch
     .zh = 交换芯片
-
-system =
-    .en = system
-    .zh = 系统
-
-tensors =
-    .en = tensors
-    .zh = 张量
 
 other-rows =
     .en = The other rows
@@ -492,10 +392,6 @@ time-per-output-token-ms =
     .en = time per output token (ms)
     .zh = 每输出 token 时间（ms）
 
-time-per-token-ms =
-    .en = time per token (ms)
-    .zh = 每 token 时间（ms）
-
 time-to-first-token =
     .en = time to first token
     .zh = 首 token 延迟
@@ -507,14 +403,6 @@ token-s-per-card =
 tokens =
     .en = tokens
     .zh = token 数
-
-used-by-one-token =
-    .en = used by one token
-    .zh = 单个 token 用到
-
-users-at-once =
-    .en = users at once
-    .zh = 同时在线用户
 
 value =
     .en = value
@@ -535,10 +423,6 @@ verdict-headroom =
 weights =
     .en = weights
     .zh = 权重
-
-weights-of-card =
-    .en = weights per card
-    .zh = 单卡权重
 
 what =
     .en = what
@@ -587,21 +471,9 @@ that-it-was-measured =
     .en = , measured
     .zh = （实测）
 
-starts-under =
-    .en = starts under { $engine }
-    .zh = 可用 { $engine } 启动
-
 from-low-to-high =
     .en = { $low } to { $high }
     .zh = { $low } 至 { $high }
-
-so-many-users =
-    .en = { $users } users
-    .zh = { $users } 个用户
-
-difference =
-    .en = difference
-    .zh = 差异
 
 output =
     .en = output

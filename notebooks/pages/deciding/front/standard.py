@@ -15,13 +15,9 @@ from calc.layouts.layout import Choice, scenario
 from calc.searching.goal import load_goal
 from calc.uncertainty import Amount
 from catalogue import Scenario
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import Pair, join
 from catalogue.planning import Question
 from notebooks.pages.deciding.matrix import GOAL, Cell, cells_of
-from notebooks.show.numbers import fmt_int
-
-common = messages("common")
-say = messages("pages/deciding/front/standard")
 
 QUESTION, R1 = "serve", "deepseek-v3"
 CARDS = ("nvidia-b300", "nvidia-b200", "nvidia-h200-sxm", "nvidia-h20-141gb", "nvidia-h20",
@@ -49,7 +45,8 @@ def sizes(choice: Choice) -> str:
 
 def layout(choice: Choice) -> Pair:
     """A layout with the tokens that it drafts: ``TP8/EP8, 1 MTP token``."""
-    drafts = [say("drafts", count=choice.drafts)] if choice.drafts else []
+    count = choice.drafts
+    drafts = [(f"{count} MTP token", f"MTP 投机 {count} 个 token")] if count else []
     return join((", ", "，"), [(sizes(choice),) * 2, *drafts])
 
 
@@ -158,11 +155,3 @@ def _formats(model: str) -> Iterable[str]:
     assert entry.weights
     own = [name for formats in FORMATS if entry.weights.precision in formats for name in formats]
     return [*own, EIGHT_BITS[bool(entry.index_topk)]]
-
-
-def conditions() -> Pair:
-    """What is asked, for a caption: users, lengths, drafts, steady state."""
-    asked = question()
-    return say("conditions", users=fmt_int(asked.users),
-               input=fmt_int(asked.demand.input_tokens), output=fmt_int(asked.demand.output_tokens),
-               drafts=max(asked.draft_tokens))
