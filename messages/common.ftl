@@ -67,10 +67,6 @@ number-of-cards =
     .en = cards
     .zh = 卡数
 
-case =
-    .en = case
-    .zh = 情形
-
 change =
     .en = change
     .zh = 改动
@@ -98,10 +94,6 @@ cost =
 decode =
     .en = decode
     .zh = 解码
-
-deepseek-v3-on =
-    .en = DeepSeek-V3 on
-    .zh = DeepSeek-V3 部署于
 
 dense-mlp =
     .en = dense MLP
@@ -219,10 +211,6 @@ normal =
     .en = normal
     .zh = 普通模式
 
-off-by =
-    .en = off by
-    .zh = 偏差
-
 operator =
     .en = operator
     .zh = 算子
@@ -288,10 +276,6 @@ requests-at-once =
     .en = requests at once
     .zh = 并发请求数
 
-requests-in-batch =
-    .en = requests in a batch
-    .zh = 批次中的请求数
-
 requests-that-fit =
     .en = requests that fit
     .zh = 可容纳请求数
@@ -355,10 +339,6 @@ source =
 stored-as =
     .en = stored as
     .zh = 存储精度
-
-sum =
-    .en = sum
-    .zh = 合计
 
 summary =
     .en = summary

@@ -11,59 +11,15 @@ import pytest
 
 import catalogue
 from notebooks.derive.formulas.derivation import Derivation
-from notebooks.pages.derivations.choices import serving
-from notebooks.pages.derivations.choices.layouts import A2, H200, Layout
 from notebooks.pages.derivations.diagrams import (
     halves,
 )
 from notebooks.pages.derivations.exercises import turns
-from notebooks.pages.derivations.measured.serving import SHORT, Grid, errors_of_bursts
-from notebooks.pages.derivations.throughput import quantities
 
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 STORED = Derivation("none")  # every formula as stored
 ANSWERED = {"memory": turns.LONG, "compute": turns.DEEP, "communication": turns.USUAL,
             "latency": turns.USUAL, "throughput": turns.USUAL, "serving": turns.BURST}
-
-
-# --- decisions ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("layout", [Layout(H200, 1, 8), Layout(A2, 2, 8)])
-def test_chunk_capacity_is_the_last_number_of_requests_within_the_limit(layout):
-    system = serving.Chunks(STORED, layout)
-    capacity = system.capacity_with(1024)
-    assert capacity == system.at(1024, capacity.requests)
-    assert system.at(1024, capacity.requests + 1) is None
-
-
-def test_longest_chunk_keeps_the_gap_and_the_next_does_not():
-    system = serving.Chunks(STORED, Layout(A2, 2, 8))
-    chunk = system.longest(serving.GAP, 12)
-    kept, broken = (values["prefill_step_time"] + values["riding_time"] for values in (
-        quantities(STORED, system.inputs, concurrency=12, max_num_batched_tokens=size)
-        for size in (chunk, chunk + serving.MULTIPLE)))
-    assert kept <= serving.GAP < broken
-
-
-# --- bursts ------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def grid():
-    return Grid()
-
-
-@pytest.mark.parametrize("requests", [2, 5, 16])
-def test_measured_bursts_obey_the_derived_laws(grid, requests):
-    """Prefill of the whole burst is waited for before or after the first token."""
-    later = 511
-    assert grid.packed(grid.budget, requests) == pytest.approx(grid.rule(grid.budget, requests))
-    waits = grid.packed(grid.budget, requests) + later * grid.stall(grid.budget, requests, later)
-    assert waits == pytest.approx(requests * grid.chunk_time(grid.budget))
-    assert grid.packed(SHORT, requests) < grid.chunk_time(SHORT) + grid.chunk_time(
-        (requests - 1) * SHORT)
-    assert all(SHORT <= burst.tokens <= grid.budget for burst in errors_of_bursts(grid))
 
 
 # --- exercises ---------------------------------------------------------------------------------

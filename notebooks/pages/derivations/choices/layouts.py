@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import catalogue
 from catalogue.messages import Pair
-from notebooks.pages.derivations.throughput import PLAN, Inputs
 
+Inputs = dict[str, int | float]
+PLAN = "s1-plan-c"
 A2, H20, H20_LARGE, H200 = "ascend-910b2", "nvidia-h20", "nvidia-h20-141gb", "nvidia-h200-sxm"
 H800 = "nvidia-h800"
 SERVERS = {A2: "atlas-800t-a2", H20: "hgx-h20", H20_LARGE: "hgx-h20", H200: "hgx-h200",
