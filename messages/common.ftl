@@ -19,10 +19,6 @@ activations =
     .en = activations
     .zh = 激活
 
-alert =
-    .en = alert
-    .zh = 告警
-
 arithmetic =
     .en = arithmetic
     .zh = 算力
@@ -380,10 +376,6 @@ token-s-per-card =
     .en = token/s per card
     .zh = 每卡 token/s
 
-tokens =
-    .en = tokens
-    .zh = token 数
-
 value =
     .en = value
     .zh = 取值
@@ -404,17 +396,9 @@ weights =
     .en = weights
     .zh = 权重
 
-what =
-    .en = what
-    .zh = 内容
-
 what-was-measured-is-of =
     .en = What was measured is of another card.
     .zh = 已有的实测用的是另一种卡。
-
-why =
-    .en = why
-    .zh = 原因
 
 wrong =
     .en = wrong
