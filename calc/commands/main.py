@@ -29,7 +29,7 @@ Commands = dict[str, tuple[str, str]]  # name -> module of this package, one lin
 GROUPS: dict[str, Commands] = {
     "Analyse": {
         "estimate": ("estimate", "Does a deployment fit? How fast is it? What limits it?"),
-        "search": ("search", "Find the best deployments for given users and latency limits."),
+        "search": ("search", "Find the best deployments for your users and latency limits."),
         "simulate": ("simulate", "Simulate requests step by step: latency percentiles, goodput."),
         "cost": ("cost", "Cost per token, energy, cost of ownership; break-even against an API."),
         "capacity": ("capacity", "Replicas for a day's traffic; spare servers; KV-cache tiers."),

@@ -65,9 +65,9 @@ def command(goal: str | None, settings: tuple[str, ...], sure: str | None, any_e
             **options: Any) -> View:
     """Which deployments serve the users within the latency limits, and which is best?
 
-    GOAL states model, cards, users and latency limits: a catalogue name (`will-it-fit list goals`)
-    or your own file (`will-it-fit new goal`); options override its keys. Without GOAL, describe one
-    with --model and --card.
+    GOAL is a catalogue name (`will-it-fit list goals`) or your own file (`will-it-fit new goal`)
+    that states the model, cards, users and latency limits; options override its keys. Without GOAL,
+    describe one with --model and --card.
     """
     from calc.answer.quickplan import GOAL_PATHS
     from calc.launching.starting import search

@@ -30,7 +30,7 @@ SHOWN = 16  # rows of the table, without --details
     "plan.yml --axis workload.input_tokens=1024..131072:x2 --all -o parts", sections=("details",))
 @scenario_argument
 @click.option("--axis", "axes", multiple=True, metavar="KEY=VALUES", help=(
-    "Key of the deployment file, or input of `estimate --inputs`, to vary (repeatable). "
+    "Key of the deployment file, or input listed by `estimate --inputs`, to vary (repeatable). "
     "VALUES: a list 1,2,4; whole numbers 1..64; "
     "doublings 1..64:x2; steps 0..1:+0.1; five values 1..9:/5. Keys that vary together: "
     "device+cluster.node=A+B,C+D."))
