@@ -260,10 +260,6 @@ quantity =
     .en = quantity
     .zh = 量
 
-ratio =
-    .en = ratio
-    .zh = 比值
-
 number-of-requests =
     .en = requests
     .zh = 请求数
