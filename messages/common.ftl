@@ -71,10 +71,6 @@ claim =
     .en = claim
     .zh = 编号
 
-claims =
-    .en = claims
-    .zh = 论断
-
 number-of-claims =
     .en = claims
     .zh = 论断数

@@ -9,8 +9,8 @@ import pytest
 import calc
 import catalogue
 from calc.auditing.truths import deployment
-from notebooks.pages.audit import document, findings, first_screen, overview
-from notebooks.pages.audit.words import GROUPS, HOLDS, everything, group
+from notebooks.pages.audit import document, findings, first_screen
+from notebooks.pages.audit.words import GROUPS, everything, group
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.card import command
 from notebooks.show.numbers import fmt_bytes
@@ -33,14 +33,8 @@ def test_recommended_plans_run_if_their_memory_suffices(cell, name):
         assert fmt_bytes(abs(spare), digits=0) in line
 
 
-def test_shares_of_verdicts_are_those_of_the_claims(cell):
-    overview.answer()
-    rows = everything().rows
-    assert {group(row) for row in rows} == set(GROUPS)
-    holding = sum(group(row) == HOLDS for row in rows) / len(rows)
-    assert int(cell.numbers["a-holds"].rstrip("%")) == pytest.approx(100 * holding, abs=0.5)
-    shares = [int(cell.numbers[key].rstrip("%")) for key in ("a-holds", "a-wrong", "a-open")]
-    assert abs(sum(shares) - 100) <= 1
+def test_every_claim_holds_does_not_or_cannot_be_decided():
+    assert {group(row) for row in everything().rows} == set(GROUPS)
 
 
 def test_searched_replacement_of_a_plan_is_what_its_command_computes():
