@@ -135,7 +135,7 @@ def cell_text(item: Any) -> str:
 @click.argument("flags", nargs=-1, metavar="[SYMBOL]...")
 @click.option("--release", metavar="RELEASE", help="For an engine, show only this release.")
 def show_command(name: str, flags: tuple[str, ...], release: str | None) -> View:
-    """Show an entry: each value with its source and kind (vendor, measured, derived, ...).
+    """Show an entry: each value with its source and provenance (vendor, measured, ...).
 
     NAME may also be a file, or KIND/NAME if the name exists in several kinds.
 

@@ -53,15 +53,15 @@ COUNT = Number("request", 1, integer=True)
 @click.option("--prefix-groups", type=Number("1", 1, integer=True), help=(
     "Number of different prefixes, all equally likely (default: 1)."))
 @click.option("--turns", type=Number("1", 1, integer=True), help=(
-    "Turns per conversation; each prompt includes all earlier turns. Cannot be combined with "
-    "--rate (default: 1)."))
+    "Turns per conversation (default: 1); each prompt includes all earlier turns. Cannot be "
+    "combined with --rate."))
 @click.option("--begin", type=click.Choice(("spread", "together")), help=(
     "Stagger the users' starts over the time of one request, or start all at once (default: "
     "spread)."))
 @click.option("--ramp", type=Number("s"), help=(
     "Time over which users start; cannot be combined with --begin."))
 @click.option("--policy", type=click.Choice(("mixed", "prefill-first")), help=(
-    "Run prefill and decode in the same engine step, or prefill in steps of its own, first "
+    "Mix prefill and decode in one engine step, or run prefill first, in separate steps "
     "(default: from the deployment)."))
 @click.option("--prefill-coordination", type=click.Choice(get_args(Coordination)), help=(
     "When expert-parallel ranks start prefill: immediately (eager), when all ranks have a prompt "
