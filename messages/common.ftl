@@ -111,10 +111,6 @@ engine =
     .en = engine
     .zh = 引擎
 
-error =
-    .en = error
-    .zh = 误差
-
 estimate =
     .en = estimate
     .zh = 估计
@@ -130,10 +126,6 @@ formula =
 full-mesh =
     .en = full mesh
     .zh = 全互联
-
-in-flight =
-    .en = in flight
-    .zh = 并发
 
 input =
     .en = input

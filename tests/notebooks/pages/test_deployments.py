@@ -11,13 +11,7 @@ import calc
 import catalogue
 from calc.answer.service import estimate_service
 from calc.layouts.layout import changed
-from notebooks.pages.deployments import (
-    alternatives,
-    findings,
-    own_hardware,
-    summary,
-    views,
-)
+from notebooks.pages.deployments import alternatives, findings, summary, views
 from notebooks.pages.deployments.answers import Deployed
 
 DOCUMENTED = [name for name in catalogue.deployment_names()
@@ -75,8 +69,13 @@ def test_pools_together_are_what_is_estimated_of_both():
     assert together.value <= min(rates) * pools[1].inputs()["output_tokens"] * (1 + 1e-9)
 
 
-def test_mistakes_in_a_card_file_are_refused_with_their_line(cell):
-    own_hardware.mistakes()
-    rows = cell.rows("en")
-    assert len(rows) == len(own_hardware.MISTAKES)
-    assert all("my-card.yml:" in row[-1] for row in rows)
+@pytest.mark.parametrize(("right", "wrong"), [
+    ("256 GiB ", "256 GiB/s "), ("kind: vendor", "kind: vender"),
+    ("memory_bandwidth", "memory_bandwith"), ("like: amd-mi300x", "like: amd-mi30x")])
+def test_mistakes_in_a_card_file_are_refused_with_their_line(right, wrong, tmp_path):
+    text = (catalogue.ROOT / "templates" / "example-card.yml").read_text(encoding="utf-8")
+    assert right in text
+    card = tmp_path / "my-card.yml"
+    card.write_text(text.replace(right, wrong, 1), encoding="utf-8")
+    with pytest.raises(catalogue.ParamsError, match=r"my-card\.yml:\d+"):
+        catalogue.load_device(card)
