@@ -381,8 +381,8 @@ weights =
     .zh = 权重
 
 what-was-measured-is-of =
-    .en = What was measured is of another card.
-    .zh = 已有的实测用的是另一种卡。
+    .en = What was measured is of another card or other settings.
+    .zh = 已有的实测用的是另一种卡或其他设置。
 
 wrong =
     .en = wrong

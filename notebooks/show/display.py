@@ -52,6 +52,7 @@ SECTIONS = {  # sections of the documents without a number, as the files name th
     "故障应急预案": say("emergency-plan"), "3. 成本风险": say("cost-risks"),
     "3. 成本风险缓解": say("mitigating-cost-risks"), "标题": say("title"),
     "执行摘要": common("summary"), "附录 B": say("appendix-b"), "附录 C": say("appendix-c")}
+ACCEPTED = "_accepted"  # variable of a notebook whose parameters were taken once
 MARKDOWN = "text/markdown"
 FENCE = ":" * 6  # around the fences of what is folded
 IN_ADDRESS = "/:?#@!&=+,;%~.-_*"  # what an address keeps; the rest Markdown could take for its own
@@ -397,8 +398,9 @@ def friendly() -> None:
 def accept(*names: str) -> None:
     """Take these Papermill parameters and no others; call it before anything else is defined.
 
-    Papermill itself only logs a warning for a parameter that the notebook does not know. Errors
-    are one sentence from here on, see :func:`friendly`. A parameter ``lang`` is obeyed at once.
+    The cell may be run again in Jupyter, where numbers then may change. Papermill itself only logs
+    a warning for a parameter that the notebook does not know. Errors are one sentence from here on,
+    see :func:`friendly`. A parameter ``lang`` is obeyed at once.
 
     Raises ParamsError for a variable that is none of ``names``, and for a language that the book
     does not speak.
@@ -410,8 +412,11 @@ def accept(*names: str) -> None:
     defined = {name for name, value in shell.user_ns.items()
                if not name.startswith("_") and name not in shell.user_ns_hidden
                and value is not accept}
-    if unknown := sorted(defined - set(names)):
+    unknown = sorted(defined - set(names))
+    if unknown and not shell.user_ns.get(ACCEPTED):
         raise ParamsError(f"there is no parameter '{unknown[0]}', expected {' or '.join(names)}.")
+    shell.user_ns[ACCEPTED] = True
+    _glued.clear()
     if "lang" in names:
         speak(shell.user_ns["lang"])
 

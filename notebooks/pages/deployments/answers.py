@@ -61,10 +61,12 @@ class Deployed:
     Args:
         scenario: the deployment.
         own: whether it runs on its own cards, those of what was measured.
+        given: settings in place of its file's, which it has already.
     """
 
-    def __init__(self, scenario: Scenario, own: bool = True) -> None:
-        self.scenario = scenario
+    def __init__(self, scenario: Scenario, own: bool = True,
+                 given: Mapping[str, Any] | None = None) -> None:
+        self.scenario, self.given = scenario, given or {}
         self.inputs, self.attention = scenario.inputs(), scenario.model.attention
         self.knobs = scenario.knobs()
         self.own = own

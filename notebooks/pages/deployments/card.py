@@ -41,7 +41,7 @@ CALCULATORS = "../calculators.html"
 def command(deployed: Deployed, settings: Mapping[str, str | int]) -> str:
     """The line that gives a change in a shell."""
     sets = "".join(f" \\\n    --set {shlex.quote(f'{path}={value}')}"
-                   for path, value in settings.items())
+                   for path, value in {**deployed.given, **settings}.items())
     scenario, name = deployed.scenario, deployed.scenario.id
     if not scenario.path.is_relative_to(ROOT):  # a reader's own file, and its variant
         stem, variant = scenario.path.stem, scenario.id.removeprefix(scenario.path.stem)[1:]

@@ -82,14 +82,15 @@ def page_of(scenario: str, device: str = "", settings: Mapping[str, Any] | None 
     family = catalogue.load_family(scenario, device=device or None)
     stated = catalogue.load_family(scenario).deployments[0].device.id
     own = not device or family.deployments[0].device.id == stated
-    members = tuple(Deployed(deployment, own) for deployment in family.deployments)
+    given: dict[str, Any] = {"device": device} if device else {}
+    members = tuple(Deployed(deployment, own, given) for deployment in family.deployments)
     if settings and not isinstance(settings, Mapping):
         raise ParamsError(f"settings: expected keys and values, found {settings!r:.60}.")
     reference = variants(scenario)[0] if family.pools else scenario
     asked = catalogue.load_scenario(reference, device or None, [
         f"{key}={value}" for key, value in (settings or {}).items()])
     if settings:
-        members = tuple(Deployed(asked, own=False) if member.scenario.id == asked.id else member
-                        for member in members)
+        other = Deployed(asked, False, given | dict(settings))
+        members = tuple(other if member.scenario.id == asked.id else member for member in members)
     return Page(family, members, next(
         member for member in members if member.scenario.id == asked.id))
