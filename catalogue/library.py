@@ -440,6 +440,14 @@ def _names_with_keys(cls: type[Entry], problems: Iterable[Any]) -> list[KeyPath]
             and not _is_group(cls, item["loc"]) and any(map(names_group, item["input"]))]
 
 
+def _named_release(value: Any) -> str | None:
+    """A group of a name and a version as engines are named, ``vllm@0.11.0``; None for another."""
+    if not isinstance(value, dict) or not {"name", "version"} <= value.keys():
+        return None
+    name = str(value["name"])
+    return f"{_meant('profiles', name) or name.casefold()}@{value['version']}"
+
+
 def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> YamlFile:
     """A file with unknown keys read as those that they mean, or left out.
 
@@ -478,8 +486,8 @@ def _mended(cls: type[Entry], file: YamlFile, unknown: Iterable[KeyPath]) -> Yam
             continue
         near = _near(cls, keys, value, file)
         value = _inside(near or (), value)
-        if isinstance(value, dict) and {"name", "version"} <= value.keys():
-            value = {"name": f"{value['name']}@{value['version']}"} | {
+        if release := _named_release(value):
+            value = {"name": release} | {
                 key: inner for key, inner in value.items() if key not in ("name", "version")}
         if isinstance(value, dict) and not (near and _is_group(cls, near)) and not _advice(
                 cls, keys, file):
@@ -857,10 +865,8 @@ def _wrong_type(cls: type[Entry], keys: KeyPath, problem: Any) -> str:
     message = message[0].lower() + message[1:]
     message += f", found {units.shown(value)}"
     if kind == "string_type" and isinstance(value, dict):
-        if {"name", "version"} <= value.keys():
-            named = _meant("profiles", str(value["name"])) or value["name"]
-            sample = f": write {keys[-1]}: {named}@{value['version']}"
-        message += sample
+        release = _named_release(value)
+        message += f": write {keys[-1]}: {release}" if release else sample
     if kind == "literal_error":
         choices = re.findall(r"'([^']+)'", message.partition(", found")[0])
         if near := [*filter(None, [value_meant(str(value), choices)])] or nearest_names(

@@ -423,9 +423,7 @@ def _checked(raw: YamlFile, given: dict[str, Override]) -> tuple[ScenarioFile, R
             with mistakes:
                 running_engine(meant, given)
             with mistakes:
-                raise ParamsError(*(f"{meant.where(('mechanisms', name))}: {problem}." for
-                                    name, problem in physics_inputs.range_problems(
-                                        meant.data.get("mechanisms"))))
+                check_mechanisms_of(meant)
             if not given:
                 check_layout_of(meant)
             for key in variant_keys(meant):
@@ -565,6 +563,13 @@ def division_mistakes(subject: Subject, cut: Cut, where: Callable[..., str],
     """Yield the first reason why a parallelism divides no tensors, if there is one."""
     for problem in itertools.islice(problems(subject, cut, kinds), 1):
         yield f"{where('parallelism', problem.key)}: {problem.text['en']}."
+
+
+def check_mechanisms_of(raw: YamlFile) -> None:
+    """Refuse mechanisms out of range in a file with other mistakes."""
+    if wrong := [f"{raw.where(('mechanisms', name))}: {problem}." for name, problem in
+                 physics_inputs.range_problems(raw.data.get("mechanisms"))]:
+        raise ParamsError(*wrong)
 
 
 def check_layout_of(raw: YamlFile) -> None:

@@ -812,7 +812,7 @@ def rule_of(cls: type[Entry], name: str) -> Unit | None:
 
 
 def range_problems(stated: Any) -> Iterator[tuple[str, str]]:
-    """What is wrong with the numbers of a file's ``mechanisms`` as they stand there."""
+    """Yield the ``mechanisms`` of a file that are out of range as written, with the reason."""
     rules = mechanism_units()
     for name, written in stated.items() if isinstance(stated, dict) else ():
         if name in rules and isinstance(written, (str, int)):

@@ -100,9 +100,9 @@ def attention_layout(words: Mapping[Any, Any]) -> dict[str, int]:
     if "attention" not in switched or not data or tensor % data:
         return {}
     experts = sizes.get("expert_parallel", tensor if "experts" in switched else 0)
-    rest = sizes | {"expert_parallel": tensor if tensor % max(experts, 1) else experts} if (
-        experts) else sizes
-    return rest | {"tensor_parallel": tensor // data, "data_parallel": data}
+    if experts:
+        sizes["expert_parallel"] = tensor if tensor % experts else experts
+    return sizes | {"tensor_parallel": tensor // data, "data_parallel": data}
 
 
 def way(word: str, goal: bool = False, beside: Mapping[Any, Any] | None = None) -> str | None:
