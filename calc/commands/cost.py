@@ -73,7 +73,9 @@ LABELS = {"crossover": "share of use from which it is cheaper than the API",
 @click.option("--api", default="deepseek-api", metavar="NAME[:LIST]", help=(
     "API to compare with, optionally one of its price lists, e.g. deepseek-api:v3.2."))
 def command(scenario: str, settings: tuple[str, ...], prices: str | None, **given: Any) -> View:
-    """What does a token cost? When is self-hosting cheaper than an API, and owning than renting?
+    """What does a token cost? When is self-hosting cheaper than an API?
+
+    Also tells when owning the cards is cheaper than renting them.
 
     DEPLOYMENT is a catalogue name (`will-it-fit list deployments`) or your own file.
     """
