@@ -16,9 +16,8 @@ import catalogue
 from calc.uncertainty import Amount
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, messages, pair
 from catalogue.reading.units import human
-from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.deployments import families, findings, summary
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.views import RATE
@@ -115,14 +114,14 @@ def glance(overview: Overview) -> None:
 def finder(overview: Overview) -> None:
     """Every deployment by its card, measured ones first, to be sorted and filtered."""
     by_card = sorted((*overview.deployed.values(), *overview.others), key=lambda item: (
-        entry_label(item.scenario.device)[0], item.scenario.measured is None))
+        pair(item.scenario.device.name)[0], item.scenario.measured is None))
     table(by_card, [
-        Column(lambda item: entry_label(item.scenario.device), common("card")),
+        Column(lambda item: pair(item.scenario.device.name), common("card")),
         Column(_linked, common("deployment")),
         Column(lambda item: YES if item.scenario.measured else None, common("measured")),
         Column(lambda item: item.scenario.devices, common("number-of-cards")),
-        Column(lambda item: entry_label(item.scenario.model), say("computed-as")),
-        Column(lambda item: entry_label(item.scenario.precision), common("stored-as")),
+        Column(lambda item: pair(item.scenario.model.name), say("computed-as")),
+        Column(lambda item: pair(item.scenario.precision.name), common("stored-as")),
         Column(lambda item: families.cut(item.scenario), common("layout")),
         Column(lambda item: item.inputs["concurrency"], common("number-of-requests"), fmt_sig),
         Column("headroom", common("memory-to-spare"), fmt_bytes),

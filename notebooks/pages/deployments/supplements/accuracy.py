@@ -14,7 +14,6 @@ from catalogue.entries.measurements import Accuracy, Score
 from catalogue.messages import LANGUAGES, messages
 from catalogue.reading.values import Value
 from notebooks.pages import proportions
-from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import figure, markdown, number, numbers, source, table
@@ -124,7 +123,7 @@ def scores(comparison: Comparison) -> None:
             return f"{score.solved.written} = {fmt_int(count)}/{fmt_int(pair.problems)}"
         return score.solved.written
 
-    table([{"name": entry_label(pair), "problems": fmt_int(pair.problems)}
+    table([{"name": (pair.name["en"], pair.name["zh"]), "problems": fmt_int(pair.problems)}
            | {system: cell(system, key) for system in printed.systems}
            for key, pair in pairs.items()],
           {"name": say("benchmark"), "problems": common("problems")} | {
