@@ -1,16 +1,15 @@
 """Sentences in English and Chinese; no number is formatted here.
 
-The engine writes the English of a sentence in its code. The Chinese is in a file of ``messages/``
-in the syntax of Project Fluent, which is read when the Chinese is asked for; a runtime without
-``fluent.runtime`` has English only.
+The engine writes the English of a sentence in its code. The Chinese is in a file of
+``messages/zh/`` in the syntax of Project Fluent, which is read when the Chinese is asked for; a
+runtime without ``fluent.runtime`` has English only.
 
     say = sentences("calc/answer/service")
     say("needs-more", f"{plural(count, 'card')} short of {memory}", count=count, memory=memory)
 
-    needs-more =
-        .zh = { $count } 张卡各缺 { $memory }。
+    needs-more = { $count } 张卡各缺 { $memory }。
 
-Pages take both languages from their files, as the attributes ``en`` and ``zh`` of a message.
+Pages take both languages from files of the same name in ``messages/en/`` and ``messages/zh/``.
 """
 
 from __future__ import annotations
@@ -85,49 +84,36 @@ class Texts(Mapping[str, str]):
         return len(LANGUAGES)
 
 
-class Messages:
-    """The messages of one file by key, parsed one by one as they are asked for."""
+class Resource:
+    """The messages of one Fluent file by key, parsed one by one as they are asked for."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, language: str) -> None:
+        self._path, self._at = path, LANGUAGES.index(language)
 
-    def __call__(self, key: str, /, **values: Value) -> Pair:
-        """Return a message in both languages.
+    def __call__(self, key: str, /, **values: Value) -> str:
+        """Return a message.
 
         Args:
             key: the identifier of the message, written out where it is asked for.
             values: what the message takes, by name. A text is inserted as it is, of a pair of texts
-                each language takes its own; a whole number is inserted without grouping and
-                selects ``[one]``, ``[0]``, ``*[other]``; a truth selects ``[yes]`` or ``*[no]``.
+                that of the language; a whole number is inserted without grouping and selects
+                ``[one]``, ``[0]``, ``*[other]``; a truth selects ``[yes]`` or ``*[no]``.
 
-        Raises ParamsError for a file that is no Fluent, a key that it does not have, a message that
-        lacks a language, and a value that is missing or is neither text nor whole number.
+        Raises ParamsError for a file that is no Fluent, a key that it does not have, and a value
+        that is missing or is neither text nor whole number.
         """
-        en, zh = (self.formatted(key, language, values) for language in LANGUAGES)
-        return en, zh
-
-    def formatted(self, key: str, language: str, values: Mapping[str, Value]) -> str:
-        """Return a message in one language; arguments and errors as of a call."""
         note(self._path)
-        if key not in self._starts:
-            raise ParamsError(f"{display_path(self._path)}: there is no message '{key}'.")
-        if not self._bundles[0].has_message(key):
-            self._add(key)
+        self._parse(key)
+        pattern: Any = self._bundle.get_message(key).value
         try:
-            return self._formatted(key, LANGUAGES.index(language), values)
+            text, errors = self._bundle.format_pattern(
+                pattern,
+                {name: fluent_value(name, value, self._at) for name, value in values.items()})
         except ValueError as error:
             raise ParamsError(f"{self._where(key)}: '{key}' {error}.") from None
-
-    def _formatted(self, key: str, at: int, values: Mapping[str, Value]) -> str:
-        """Return a message in one language. Raises ValueError for wrong values."""
-        bundle = self._bundles[at]
-        if LANGUAGES[at] not in bundle.get_message(key).attributes:
-            raise ValueError(f"has no .{LANGUAGES[at]}")
-        text, errors = bundle.format_pattern(
-            bundle.get_message(key).attributes[LANGUAGES[at]],
-            {name: fluent_value(name, value, at) for name, value in values.items()})
         if errors:
-            raise ValueError(f"is wrong in .{LANGUAGES[at]} ({str(errors[0]).rstrip('.')})")
+            raise ParamsError(
+                f"{self._where(key)}: '{key}' is wrong ({str(errors[0]).rstrip('.')}).")
         return str(text)
 
     @functools.cached_property
@@ -145,24 +131,28 @@ class Messages:
         return starts
 
     @functools.cached_property
-    def _bundles(self) -> list[FluentBundle]:
+    def _bundle(self) -> FluentBundle:
         try:
             from fluent.runtime import FluentBundle, resolver
         except ImportError:
             raise ParamsError("sentences in Chinese need fluent.runtime, expected the extra "
                               "[report]: pip install 'will-it-fit[report]'.") from None
         resolver.MAX_PART_LENGTH = LONGEST
-        return [FluentBundle([language], use_isolating=False) for language in LANGUAGES]
+        return FluentBundle([LANGUAGES[self._at]], use_isolating=False)
 
     def _where(self, key: str, offset: int = 0) -> str:
         """File and line of a message, or of a place behind its beginning."""
         line = self._text.count("\n", 0, self._starts[key] + offset) + 1
         return f"{display_path(self._path)}:{line}"
 
-    def _add(self, key: str) -> None:
-        """Parse a message. Raises ParamsError for what is wrong with it."""
+    def _parse(self, key: str) -> None:
+        """Parse a message unless that is done. Raises ParamsError for what is wrong with it."""
         from fluent.syntax import FluentParser, ast
 
+        if key not in self._starts:
+            raise ParamsError(f"{display_path(self._path)}: there is no message '{key}'.")
+        if self._bundle.has_message(key):
+            return
         text = self._text[self._starts[key]:]
         entry = FluentParser(with_spans=False).parse_entry(text)
         if isinstance(entry, ast.Junk):
@@ -170,13 +160,7 @@ class Messages:
             problem = junk.annotations[0]
             offset = len(text[:problem.span.start].rstrip())
             raise ParamsError(f"{self._where(key, offset)}: {str(problem.message).rstrip('.')}.")
-        if not isinstance(entry, ast.Message) or tuple(
-                attribute.id.name for attribute in entry.attributes) not in (
-                    LANGUAGES, LANGUAGES[1:]):
-            raise ParamsError(f"{self._where(key)}: '{key}' has not just the attributes .en and "
-                              ".zh, in this order.")
-        for bundle in self._bundles:
-            bundle.add_resource(ast.Resource([entry]))
+        self._bundle.add_resource(ast.Resource([entry]))
 
     def compile(self) -> None:
         """Compile every message, so that none takes long when it is first asked for.
@@ -184,31 +168,43 @@ class Messages:
         Raises ParamsError for a file that is no Fluent.
         """
         for key in self._starts:
-            if not self._bundles[0].has_message(key):
-                self._add(key)
-            for bundle in self._bundles:
-                bundle.get_message(key)
+            self._parse(key)
+            self._bundle.get_message(key)
 
 
 @functools.cache
-def messages(name: str) -> Messages:
-    """The messages of a file, which is read when one of them is asked for.
+def resource(name: str, language: str) -> Resource:
+    """The messages of a file in one language.
 
     Args:
-        name: of the file below ``messages/``, without its ending: ``pages/engineering/host``.
+        name: of the file below ``messages/LANGUAGE/``, without its ending.
+        language: "en" or "zh".
+    """
+    return Resource(FOLDER / language / f"{name}.ftl", language)
+
+
+def messages(name: str) -> Callable[..., Pair]:
+    """Return a function that says a message in both languages, from the two files of a name.
+
+    Args:
+        name: as :func:`resource` takes it; keys, values and errors as of :class:`Resource`.
 
     >>> say = messages("common")
     >>> say("quantity")
     ('quantity', '量')
     """
-    return Messages(FOLDER / f"{name}.ftl")
+    def say(key: str, /, **values: Value) -> Pair:
+        en, zh = (resource(name, language)(key, **values) for language in LANGUAGES)
+        return en, zh
+
+    return say
 
 
 def sentences(name: str) -> Callable[..., Pair]:
     """Return a function that makes a sentence of its key, its English and the Chinese's values.
 
     Args:
-        name: as :func:`messages` takes it; keys and values as of a call of :class:`Messages`.
+        name: as :func:`resource` takes it; keys and values as of a call of :class:`Resource`.
     """
     def say(key: str, english: str, /, **values: Value) -> Pair:
         return Sentence(english, functools.partial(_chinese, name, key, values))
@@ -217,7 +213,7 @@ def sentences(name: str) -> Callable[..., Pair]:
 
 
 def _chinese(name: str, key: str, values: Mapping[str, Value]) -> str:
-    return messages(name).formatted(key, "zh", values)
+    return resource(name, "zh")(key, **values)
 
 
 def plural(count: int, noun: str) -> str:

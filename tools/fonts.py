@@ -22,7 +22,8 @@ from fontTools.varLib import instancer
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "notebooks" / "show" / "fonts"
-DRAWN = (("notebooks", "*.py"), ("messages/pages", "*.ftl"), ("messages/show", "*.ftl"))
+DRAWN = (("notebooks", "*.py"), ("messages", "pages/**/*.ftl"), ("messages", "show/*.ftl"),
+         ("messages", "common.ftl"))
 NOT_DRAWN = "calculators"  # the browser has fonts of its own
 CHINESE, LATIN = "@fontsource/noto-sans-sc@5.3.0", "@fontsource-variable/ibm-plex-sans@5.3.0"
 FILES = {CHINESE: "noto-sans-sc-chinese-simplified-400-normal.woff2",
@@ -49,7 +50,6 @@ def characters() -> set[str]:
         texts += [text for _, text in _NAMED.findall(path.read_text("utf-8"))]
     for path in sorted((ROOT / "notebooks").rglob("*.md")):
         texts += _CODE.findall(path.read_text("utf-8"))
-    texts.append((ROOT / "messages" / "common.ftl").read_text("utf-8"))
     texts += [path.read_text("utf-8") for folder, pattern in DRAWN
               for path in sorted((ROOT / folder).rglob(pattern)) if NOT_DRAWN not in path.parts]
     letters = "".join(map(chr, range(32, 127))) + _SIGNS + "".join(texts)
@@ -58,7 +58,7 @@ def characters() -> set[str]:
 
 def spoken() -> set[str]:
     """What previews of pages can print besides: titles and prose of the pages, and messages."""
-    places = (("notebooks", "*.md"), ("book", "*.md"), ("messages/pages", "*.ftl"),
+    places = (("notebooks", "*.md"), ("book", "*.md"), ("messages", "pages/**/*.ftl"),
               ("book/locales", "*.po"))
     texts = [path.read_text("utf-8") for folder, pattern in places
              for path in sorted((ROOT / folder).rglob(pattern)) if "chapters" not in path.parts]

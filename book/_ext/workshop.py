@@ -122,8 +122,9 @@ def firsts() -> Iterator[Callable[[], object]]:
     yield importlib.import_module("catalogue.reading.values").glossary
     yield importlib.import_module("catalogue.kernels").tables
     module = sys.modules["catalogue.messages"]
-    yield from (module.messages(str(path.relative_to(module.FOLDER).with_suffix(""))).compile
-                for path in sorted(module.FOLDER.rglob("*.ftl")))
+    for folder in sorted(module.FOLDER.iterdir()):
+        yield from (module.resource(str(path.relative_to(folder).with_suffix("")),
+                                    folder.name).compile for path in sorted(folder.rglob("*.ftl")))
     if stored := sys.modules.get("notebooks.derive.formulas.exported"):
         yield lambda: [stored.order(stored.select(stored.load_formulas(), attention))
                        for attention in stored.VARIANTS]  # asks each what it needs

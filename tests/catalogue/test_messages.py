@@ -7,38 +7,38 @@ import pytest
 
 from catalogue import ParamsError
 from catalogue.messages import (
-    Messages,
     Sentence,
     Texts,
     capitalised,
     ended,
     join,
+    messages,
+    resource,
     sentences,
 )
 
-TEXT = """### Words of a test.
+ENGLISH = """### Words of a test.
 
 # Of cards.
 short =
-    .en = { $count ->
+    { $count ->
         [one] One card lacks { $memory }.
        *[other] { $count } cards lack { $memory }.
     }
-    .zh = { $count } 张卡各缺 { $memory }。
-
 more =
-    .en = { $name }{ $others ->
+    { $name }{ $others ->
         [yes] { " " }and others
        *[no] { "" }
     }
-    .zh = { $name }{ $others ->
+blank = { " " }({ "{" }x{ "}" }){ " " }
+"""
+CHINESE = """short = { $count } 张卡各缺 { $memory }。
+more =
+    { $name }{ $others ->
         [yes] 等
        *[no] { "" }
     }
-
-blank =
-    .en = { " " }({ "{" }x{ "}" }){ " " }
-    .zh = （{ "{" }x{ "}" }）
+blank = （{ "{" }x{ "}" }）
 """
 EXAMPLES = [
     ("short", {"count": 1, "memory": "2 GB"}, ("One card lacks 2 GB.", "1 张卡各缺 2 GB。")),
@@ -47,25 +47,28 @@ EXAMPLES = [
     ("more", {"name": ("memory", "内存"), "others": True}, ("memory and others", "内存等")),
     ("more", {"name": "x" * 10_000, "others": False}, ("x" * 10_000,) * 2),
     ("blank", {}, (" ({x}) ", "（{x}）"))]
-WRONG = [  # text of the file, message, values, problem
-    (TEXT, "shrot", {}, "words.ftl: there is no message 'shrot'."),
-    (TEXT, "short", {"count": 2},
-     "words.ftl:4: 'short' is wrong in .en (Unknown external: memory)."),
-    (TEXT, "more", {"name": None, "others": True},
-     "words.ftl:11: 'more' is given None for $name, "),
-    ("a =\n    .en = x\n", "a", {}, "words.ftl:1: 'a' has not just the attributes .en and .zh"),
-    ("a =\n    .en = x\n    .zh = y\n\na =\n    .en = x\n    .zh = y\n", "a", {},
-     "words.ftl:5: 'a' stands twice."),
-    ("a =\n    .en = x\n    .zh = { $y\n", "a", {}, "words.ftl:3: Expected token: \"}\".")]
+WRONG = [  # text of the English file, message, values, problem
+    (ENGLISH, "shrot", {}, "words.ftl: there is no message 'shrot'."),
+    (ENGLISH, "short", {"count": 2}, "words.ftl:4: 'short' is wrong (Unknown external: memory)."),
+    (ENGLISH, "more", {"name": None, "others": True},
+     "words.ftl:9: 'more' is given None for $name, "),
+    ("a = x\n\na = x\n", "a", {}, "words.ftl:3: 'a' stands twice."),
+    ("a = { $y\n", "a", {}, "words.ftl:1: Expected token: \"}\".")]
 
 
 @pytest.fixture
-def say(tmp_path):
-    """Messages of a file with a text."""
-    def read(text=TEXT):
-        (tmp_path / "words.ftl").write_text(text, encoding="utf-8")
-        return Messages(tmp_path / "words.ftl")
-    return read
+def say(tmp_path, monkeypatch):
+    """Messages of files with a text."""
+    monkeypatch.setattr("catalogue.messages.FOLDER", tmp_path)
+
+    def read(english=ENGLISH):
+        for language, text in (("en", english), ("zh", CHINESE)):
+            (tmp_path / language).mkdir()
+            (tmp_path / language / "words.ftl").write_text(text, encoding="utf-8")
+        resource.cache_clear()
+        return messages("words")
+    yield read
+    resource.cache_clear()
 
 
 @pytest.mark.parametrize(("key", "values", "texts"), EXAMPLES)

@@ -1,0 +1,30 @@
+### How an estimate is shown: which quantities answer a deployment, parts of a step, what binds.
+
+experts-reading-arithmetic = experts: reading, arithmetic
+experts-on-host = experts on the host
+experts-loading-to-card = experts: loading to the card
+kernel-boundaries-host-gap = kernel boundaries, host, gap
+drafting = drafting
+stalls-by-other-prompts = stalls by other prompts
+hidden-or-saved = hidden by overlap, saved by the path for one token or by ranks with fewer requests
+what-user-waits-for = what the user waits for
+l2-bandwidth-dequantisation = L2 bandwidth: dequantisation
+host = the host
+fixed-costs-boundaries-and-gap = fixed costs: boundaries and gap
+similar-runs-inside-their-interval = similar runs inside their interval
+in-ms = { $short } (ms)
+what-step-is-made-of = What a step is made of
+document = document { $key }
+requests-sent-at-once = requests sent at once
+drafted-tokens-per-step = drafted tokens per step
+share-of-experts-loaded-when-chosen = share of the routed experts that is not on the cards, loaded when chosen
+share-of-experts-on-storage = of all routed experts, on storage
+hosts-that-hold-experts = host processors whose memory holds the rest
+share-of-experts-on-the-host = share of the routed experts on the host
+hosts-that-compute-experts = host processors that compute them
+dense-peak = dense peak, { $dtype }
+per-device-one-way = { $link }: per device, one way
+per-pair-one-way = { $link }: per pair, one way
+memory-bandwidth-of-socket = { $host }: memory bandwidth of a socket
+between-host-and-device = between host and device, one way
+peak-of-socket = { $host }: peak of a socket, { $dtype }

@@ -1,0 +1,1 @@
+smaller-parts = smaller parts, together

@@ -1,5 +1,0 @@
-### The two scripts that are made when the book is built: generated formulas, and their inputs.
-
-not-named =
-    .en = not named
-    .zh = 不指定

@@ -1,5 +1,0 @@
-### A table of a thousand rows that stays small: plain cells, an address for every row.
-
-source =
-    .en = source
-    .zh = 依据

@@ -1,0 +1,3 @@
+### The two scripts that are made when the book is built: generated formulas, and their inputs.
+
+not-named = 不指定

@@ -1,0 +1,30 @@
+### How an estimate is shown: which quantities answer a deployment, parts of a step, what binds.
+
+experts-reading-arithmetic = 专家：读取与计算
+experts-on-host = 主机上的专家
+experts-loading-to-card = 专家：加载到卡上
+kernel-boundaries-host-gap = 算子间隔、主机、步间空隙
+drafting = 投机解码
+stalls-by-other-prompts = 他人预填充造成的停顿
+hidden-or-saved = 被重叠掩盖，或因单 token 路径、请求较少的 rank 而省去
+what-user-waits-for = 用户等待的时间
+l2-bandwidth-dequantisation = L2 带宽（反量化）
+host = 主机
+fixed-costs-boundaries-and-gap = 固定开销（算子间隔与步间空隙）
+similar-runs-inside-their-interval = 同类实测落在区间内
+in-ms = { $short }（ms）
+what-step-is-made-of = 一步的时间构成
+document = 文档 { $key }
+requests-sent-at-once = 一次发出的请求数
+drafted-tokens-per-step = MTP 投机 token 数
+share-of-experts-loaded-when-chosen = 不在卡上、选中时才加载的路由专家比例
+share-of-experts-on-storage = 全部路由专家中放在存储上的比例
+hosts-that-hold-experts = 内存存放其余专家的主机处理器数
+share-of-experts-on-the-host = 放在主机上的路由专家比例
+hosts-that-compute-experts = 计算专家的主机处理器数
+dense-peak = { $dtype } 稠密峰值
+per-device-one-way = { $link }：单卡单方向
+per-pair-one-way = { $link }：单对卡单方向
+memory-bandwidth-of-socket = { $host }：单路内存带宽
+between-host-and-device = 主机与卡之间，单方向
+peak-of-socket = { $host }：单路 { $dtype } 峰值

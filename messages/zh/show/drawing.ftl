@@ -1,0 +1,1 @@
+smaller-parts = 其余较小部分合计
