@@ -47,6 +47,7 @@ class Record(dict[Path, Any]):
     def __init__(self, target: Path, params: Path) -> None:
         """Append to `target`; `params` is the folder of the parameter files."""
         super().__init__()
+        self.results: set[Any] = set()  # as catalogue.reading.yamlfile.Files
         self._file = target.open("a", encoding="utf-8", buffering=1)  # a line at a time
         self._folders = params, params.parent
 

@@ -290,9 +290,10 @@ class Scenario:
     @property
     def stated_values(self) -> dict[str, Value]:
         """Input symbols of parallelism and workload that its file states."""
+        letters = symbols()
         return {name: value for part in (self.file.parallelism, self.file.workload)
                 for name in type(part).model_fields
-                if name in symbols() and (value := getattr(part, name)) is not None}
+                if name in letters and (value := getattr(part, name)) is not None}
 
     @functools.cached_property
     def share(self) -> Value:

@@ -30,7 +30,20 @@ MAX_DIGITS = 30
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate, separators
 
 KeyPath = tuple[str | int, ...]
-Files = dict[Path, bytes | None]
+
+
+class Files(dict[Path, bytes | None]):
+    """Files that were read, with the contents of those outside ``params/``.
+
+    Attributes:
+        results: keys of remembered results whose files are in it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.results: set[tuple[str, Path, bool]] = set()
+
+
 Result = TypeVar("Result")
 _following: list[Files] = []
 _cache: dict[tuple[str, Path, bool], tuple[Files, list[tuple[Path, bytes]], Any]] = {}
@@ -74,6 +87,7 @@ class YamlFile:
         return display_path(self.path)
 
 
+@functools.lru_cache(maxsize=4096)
 def is_own(path: Path) -> bool:
     """Whether a file is a reader's own: outside of ``params/``, or one of its templates."""
     try:
@@ -100,10 +114,9 @@ def read(path: Path, last: str | None = None, as_meant: bool = False) -> YamlFil
 
 def note(path: Path, raw: bytes | None = None) -> None:
     """Add a file that was read, with its contents, or a listed folder to what is followed."""
-    if _following:
-        contents = None if raw is None or path.is_relative_to(ROOT) else raw
-        for files in _following:
-            files[path] = contents
+    for files in _following:
+        if raw is not None or path not in files:
+            files[path] = None if raw is None or path.is_relative_to(ROOT) else raw
 
 
 @functools.cache
@@ -120,7 +133,7 @@ def following(files: Files | None = None) -> Iterator[Files]:
         files: mapping to add them to; a new one, if absent. Its values are the contents of files
             outside ``params/``; other files are taken not to change while the process runs.
     """
-    followed: Files = {} if files is None else files
+    followed = Files() if files is None else files
     _following.append(followed)
     try:
         yield followed
@@ -142,8 +155,10 @@ def remembered(what: str, path: Path, make: Callable[[], Result]) -> Result:
         files, own, result = _cache[key]
         if all(is_file(file) and file.read_bytes() == raw for file, raw in own):
             for followed in _following:
-                for file, contents in files.items():
-                    followed[file] = contents
+                if own or key not in followed.results:
+                    followed.results.add(key)
+                    for file, contents in files.items():
+                        followed[file] = contents
             return result
     with following() as files:
         result = make()
