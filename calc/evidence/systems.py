@@ -8,6 +8,7 @@ a run that sends many requests at once goes through the scheduler, step by step.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -17,6 +18,7 @@ import numpy as np
 
 from calc.evidence.classes import load_of
 from calc.physics.arrays import Inputs, double
+from calc.recording import Repeating
 from calc.serving.evaluate import evaluate, latencies
 from calc.serving.metrics import serve_all
 from calc.serving.step_times import Clock
@@ -112,8 +114,12 @@ class System:
 
     def at(self, rows: np.ndarray) -> dict[str, np.ndarray | float]:
         """Input symbols of some rows: the scenario's, with the rows' lengths and concurrency."""
-        return {**self.inputs, **{name: column[rows] for name, column in self.varied.items()
-                                  if name != "free_blocks"}}
+        return {**self.inputs, **self.of_rows(rows)}
+
+    def of_rows(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """The inputs that differ from row to row, for some rows, shape (rows,) each."""
+        return {name: column[rows] for name, column in self.varied.items()
+                if name != "free_blocks"}
 
     def predict(self, metric: str, rows: np.ndarray,
                 overrides: Mapping[str, np.ndarray | float] | None = None) -> np.ndarray:
@@ -129,11 +135,27 @@ class System:
         steady = not self.scheduled and (
             self.limited or self.scenario.file.workload.arrivals == "closed-loop")
         name = STEADY.get(metric, metric) if steady else metric
-        inputs = {key: double(value) for key, value in {
-            **self.at(rows), **(overrides or {})}.items()}
-        value = latencies(self.scenario.model.attention, Inputs(inputs), (name,))[name]
-        return np.array(np.broadcast_to(value, np.broadcast_shapes(
-            rows.shape, *map(np.shape, inputs.values()))), float)
+        given = self.of_rows(rows) | dict(overrides or {})
+        shape = np.broadcast_shapes(rows.shape, *map(np.shape, given.values()))
+        columns = {key: np.broadcast_to(np.asarray(value, float), shape).ravel()
+                   for key, value in given.items()}
+        values = np.empty(math.prod(shape))
+        _repeating(self, name, tuple(columns)).take(columns, {name: values}, 0)
+        return values.reshape(shape)
+
+
+@functools.lru_cache(maxsize=64)
+def _repeating(system: System, name: str, varied: tuple[str, ...]) -> Repeating:
+    """A quantity of a system over many rows; a fit asks for it a hundred times.
+
+    Args:
+        system: measured.
+        name: of the quantity.
+        varied: inputs that have a value for each row.
+    """
+    attention = system.scenario.model.attention
+    fixed = {key: double(value) for key, value in system.inputs.items() if key not in varied}
+    return Repeating(lambda inputs: latencies(attention, Inputs(inputs), (name,)), fixed)
 
 
 @functools.lru_cache(maxsize=4096)
